@@ -1,0 +1,82 @@
+# mountward: one static binary, daemon and command line.
+
+GO            ?= go
+GOFUMPT       := mvdan.cc/gofumpt@v0.12.0
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+DESTDIR    ?=
+PREFIX     ?= /usr
+BINDIR     ?= $(PREFIX)/bin
+UNITDIR    ?= $(PREFIX)/lib/systemd/system
+CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
+SYSCONFDIR ?= /etc
+PLUGINDIR  ?= /opt/nri/plugins
+
+# The environment may say -buildvcs=false; the version comes from build info.
+BUILDFLAGS := -trimpath -buildvcs=auto -ldflags=-s\ -w
+
+.PHONY: help build lint test test-runtime demo bench check install install-launched uninstall clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## bin/mountward, static
+	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/mountward ./plugin
+
+lint: ## gofumpt, go vet, golangci-lint
+	@test/scripts/step "gofumpt" sh -c 'out=$$($(GO) run $(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }'
+	@test/scripts/step "go vet" $(GO) vet ./...
+	@test/scripts/step "go vet test/runtime" sh -c 'cd test/runtime && $(GO) vet ./...'
+	@test/scripts/step "golangci-lint (about 3 min the first time)" $(GO) run $(GOLANGCI_LINT) run ./...
+	@test/scripts/step "golangci-lint test/runtime" sh -c 'cd test/runtime && $(GO) run $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...'
+
+test: build ## everything but the VM, chaos and bench: unit, scripts, journald, real containerd
+	@test/scripts/prepare
+	@test/scripts/step "go test ./..." $(GO) test ./...
+	@test/scripts/step "systemd unit and catalog" test/scripts/check-systemd
+	@test/scripts/step "install and uninstall" test/scripts/check-install
+	@$(MAKE) --no-print-directory test-runtime
+
+test-runtime: build ## the tests on a real containerd (about 4 min more the first time)
+	@test/scripts/prepare
+	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && $(GO) test -timeout 30m ./...'
+
+demo: build ## the main job on a real containerd, on one screen
+	@test/scripts/prepare
+	@cd test/runtime && $(GO) run ./demo
+
+bench: build ## figures, side by side in one run; no test asserts a time
+	@test/scripts/prepare
+	@cd test/runtime && $(GO) run ./bench
+
+check: build ## the shipped policy through the daemon's own parser
+	bin/mountward check config/policy.toml
+
+install: build ## binary, unit, catalog, config (never overwrites $(SYSCONFDIR)); then check
+	install -D -m 0755 bin/mountward $(DESTDIR)$(BINDIR)/mountward
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's,/usr/bin/mountward,$(BINDIR)/mountward,' systemd/mountward.service > $(DESTDIR)$(UNITDIR)/mountward.service
+	chmod 0644 $(DESTDIR)$(UNITDIR)/mountward.service
+	install -D -m 0644 systemd/mountward.catalog $(DESTDIR)$(CATALOGDIR)/mountward.catalog
+	@test/scripts/install-config config/mountward.toml $(DESTDIR)$(SYSCONFDIR)/mountward/mountward.toml
+	@test/scripts/install-config config/policy.toml $(DESTDIR)$(SYSCONFDIR)/mountward/policy.toml
+	@test -n "$(DESTDIR)" || journalctl --update-catalog || echo "mountward: no journal catalog here; journalctl -x will not explain records"
+	$(DESTDIR)$(BINDIR)/mountward check $(DESTDIR)$(SYSCONFDIR)/mountward/policy.toml
+
+# containerd launches every executable in its plugin directory and refuses to
+# start when one has another name, so nothing but the finished link may ever
+# appear there: it is made beside the directory and renamed in.
+install-launched: install ## ... and let containerd launch it (at its next start)
+	install -d $(DESTDIR)$(PLUGINDIR)
+	@test/scripts/install-config config/nri/90-mountward.conf $(DESTDIR)$(SYSCONFDIR)/nri/conf.d/90-mountward.conf
+	ln -sfn $(BINDIR)/mountward $(DESTDIR)$(dir $(PLUGINDIR)).mountward-link
+	mv -T $(DESTDIR)$(dir $(PLUGINDIR)).mountward-link $(DESTDIR)$(PLUGINDIR)/90-mountward
+
+uninstall: ## remove what install and install-launched put there; configuration and state stay
+	rm -f $(DESTDIR)$(PLUGINDIR)/90-mountward
+	rm -f $(DESTDIR)$(UNITDIR)/mountward.service $(DESTDIR)$(CATALOGDIR)/mountward.catalog $(DESTDIR)$(BINDIR)/mountward
+	@test -n "$(DESTDIR)" || journalctl --update-catalog || true
+	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; a launched plugin runs until containerd restarts"
+
+clean: ## remove what was built
+	rm -rf bin test/runtime/bin
