@@ -30,7 +30,7 @@ const (
 type Outcome struct {
 	Mount    Mount       `json:"mount"` // as asked
 	Asked    Propagation `json:"asked"`
-	Decided  Propagation `json:"decided"` // what must be true after start; Unset claims nothing
+	Decided  Propagation `json:"decided"` // see Expected; Unset claims nothing
 	Action   Action      `json:"action"`
 	Result   Result      `json:"result"`
 	Reason   string      `json:"reason,omitempty"`   // why left or refused, with the cure
@@ -38,6 +38,15 @@ type Outcome struct {
 	Position string      `json:"position,omitempty"` // FILE:LINE of the rule
 	Audited  []string    `json:"audited,omitempty"`  // names of audit rules that matched
 	Would    bool        `json:"would,omitempty"`    // audit mode: what enforce mode would have done
+}
+
+// Expected returns what must be true of the mount after start: what was
+// decided, or in audit mode what was asked. Unset claims nothing.
+func (o Outcome) Expected() Propagation {
+	if o.Would {
+		return o.Asked
+	}
+	return o.Decided
 }
 
 // Finding is something a person should know about a container or the host,

@@ -1,0 +1,122 @@
+package hostview
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
+
+const roleVariable = "HOSTVIEW_TEST_ROLE"
+
+// play is what a child process of the tests does: "hold" mounts a tmpfs in its
+// own namespace and lives until its standard input ends; "look" opens the view
+// of another process and prints what it sees.
+func play(role string, args []string) error {
+	switch role {
+	case "hold":
+		if err := syscall.Mount("held", args[0], "tmpfs", 0, ""); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(args[0]+"/sub", 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(args[0]+"/sub", args[0]+"/link"); err != nil {
+			return err
+		}
+		fmt.Println("ready")
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	case "look":
+		pid, err := strconv.Atoi(args[0])
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(lookAt(pid, args[1]))
+	}
+	return errors.New("no such role")
+}
+
+type seen struct {
+	Open, Lookup string
+	Namespace    facts.Answer
+	Rung         string
+	Mount        facts.HostMount
+	Mounts       int
+}
+
+func lookAt(pid int, path string) (s seen) {
+	v, err := Open(Options{PID: pid})
+	if err != nil {
+		s.Open = err.Error()
+		return s
+	}
+	defer v.Close()
+	s.Namespace, s.Rung = v.Namespace(), v.Rung()
+	if s.Mount, err = v.Lookup(context.Background(), path); err != nil {
+		s.Lookup = err.Error()
+	}
+	if t, err := v.Table(context.Background()); err == nil {
+		s.Mounts = t.Len()
+	}
+	return s
+}
+
+// child starts the test binary in a role and returns its process and output.
+func child(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string) (*os.Process, *bufio.Reader) {
+	t.Helper()
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := os.StartProcess("/proc/self/exe", append([]string{"child"}, args...), &os.ProcAttr{
+		Dir:   "/",
+		Env:   append(os.Environ(), roleVariable+"="+role),
+		Files: []*os.File{inR, outW, os.Stderr},
+		Sys:   attr,
+	})
+	_ = inR.Close()
+	_ = outW.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = inW.Close()
+		_ = p.Kill()
+		_, _ = p.Wait()
+		_ = outR.Close()
+	})
+	return p, bufio.NewReader(outR)
+}
+
+// holder starts a process in a mount namespace of its own, where a tmpfs with
+// the directory "sub" and a link to it is mounted at dir.
+func holder(t *testing.T, dir string) *os.Process {
+	t.Helper()
+	p, out := child(t, "hold", &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, dir)
+	if line, err := out.ReadString('\n'); err != nil {
+		t.Fatalf("the child is not ready: %q %v", line, err)
+	}
+	return p
+}
+
+func looker(t *testing.T, attr *syscall.SysProcAttr, pid int, path string) (s seen) {
+	t.Helper()
+	_, out := child(t, "look", attr, strconv.Itoa(pid), path)
+	if err := json.NewDecoder(out).Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

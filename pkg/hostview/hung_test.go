@@ -1,0 +1,229 @@
+package hostview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hungMount mounts a FUSE file system whose server never answers.
+func hungMount(t *testing.T, dir string) {
+	t.Helper()
+	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("needs root with /dev/fuse: a file system that hangs")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Closing aborts the connection, so that everything stuck comes back.
+	t.Cleanup(func() {
+		_ = syscall.Close(fd)
+		detach(t, dir)
+	})
+	mount(t, "hung", dir, "fuse.dead", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd))
+}
+
+func threads(t *testing.T) int {
+	t.Helper()
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(tasks)
+}
+
+func within(t *testing.T, limit time.Duration, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		t.Fatalf("%s hangs", what)
+	}
+}
+
+func TestAHungFileSystemIsCannotTell(t *testing.T) {
+	for _, rung := range []string{RungStatmount, RungMountinfo} {
+		t.Run(rung, func(t *testing.T) {
+			dir := stage(t)
+			hungMount(t, mkdir(t, dir+"/hung"))
+			mkdir(t, dir+"/fine/deep")
+			for link, target := range map[string]string{"direct": dir + "/hung/child", "relative": "fine/../hung/child"} {
+				if err := os.Symlink(target, dir+"/"+link); err != nil {
+					t.Fatal(err)
+				}
+			}
+			v := openView(t, Options{Rung: rung})
+			ctx := context.Background()
+			within(t, 20*time.Second, "lookup of the mount point", func() {
+				m, err := v.Lookup(ctx, dir+"/hung")
+				if err != nil || m.FSType != "fuse.dead" || m.MountPoint != dir+"/hung" {
+					t.Errorf("mount point: %+v %v", m, err)
+				}
+			})
+			before := threads(t)
+			within(t, 20*time.Second, "lookup of a child", func() {
+				for i := range 32 {
+					for _, p := range []string{fmt.Sprintf("/hung/child%d", i), "/direct", "/relative/x", "/hung/../hung/y"} {
+						var cannot *CannotTell
+						if m, err := v.Lookup(ctx, dir+p); !errors.As(err, &cannot) {
+							t.Errorf("%s: %+v %v, want cannot tell", p, m, err)
+						}
+					}
+				}
+			})
+			if n := threads(t) - before; n > 8 {
+				t.Errorf("%d more threads after 128 lookups", n)
+			}
+			if n := v.walker.stuck(); n != 1 {
+				t.Errorf("%d helpers are stuck in one mount, want 1", n)
+			}
+			if m, err := v.Lookup(ctx, dir+"/fine/deep"); err != nil || m.MountPoint != dir {
+				t.Errorf("beside it: %+v %v", m, err)
+			}
+		})
+	}
+}
+
+func TestTheNumberOfStuckHelpersIsBounded(t *testing.T) {
+	dir := stage(t)
+	v := openView(t, Options{Wait: 5 * time.Millisecond})
+	const mounts = maxHelpers + 4
+	for i := range mounts {
+		hungMount(t, mkdir(t, fmt.Sprintf("%s/%d", dir, i)))
+	}
+	within(t, 60*time.Second, "lookups in many hung mounts", func() {
+		var all sync.WaitGroup
+		for i := range mounts {
+			all.Go(func() {
+				for range 4 {
+					if _, err := v.Lookup(context.Background(), fmt.Sprintf("%s/%d/x", dir, i)); err == nil {
+						t.Errorf("mount %d answered", i)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+	if n := v.walker.stuck(); n != maxHelpers {
+		t.Errorf("%d stuck helpers, want %d", n, maxHelpers)
+	}
+	if m, err := v.Lookup(context.Background(), dir); err != nil || m.MountPoint != dir {
+		t.Errorf("a cached path: %+v %v", m, err)
+	}
+}
+
+func TestAHelperThatComesBackFreesItsSlot(t *testing.T) {
+	w := &walker{}
+	var all []*helper
+	for range maxHelpers {
+		h, err := w.begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
+	}
+	if _, err := w.begin(); !errors.Is(err, errHelpers) {
+		t.Fatalf("one too many: %v", err)
+	}
+	h := all[0]
+	if err := w.enter(h, 7); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.enter(all[1], 7); err != nil {
+		t.Errorf("a helper that is waited for: %v, want no objection", err)
+	}
+	if _, back := w.abandon(h); back {
+		t.Fatal("a helper that did not come back came back")
+	}
+	if err := w.enter(all[1], 7); !errors.Is(err, errStuck) {
+		t.Errorf("a mount with a stuck helper: %v", err)
+	}
+	if err := w.enter(all[1], 8); err != nil {
+		t.Errorf("another mount: %v", err)
+	}
+	f, err := os.Open("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.finish(h, opened{file: f})
+	if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("the file nobody waits for was not closed: %v", err)
+	}
+	if err := w.enter(all[1], 7); err != nil {
+		t.Errorf("the mount that answers again: %v", err)
+	}
+	if _, err := w.begin(); err != nil {
+		t.Errorf("the free slot: %v", err)
+	}
+	w.finish(all[2], opened{err: errStuck})
+	if r, back := w.abandon(all[2]); !back || !errors.Is(r.err, errStuck) {
+		t.Errorf("a helper that came back just now: %+v %v", r, back)
+	}
+}
+
+func TestAColdPathIsWalkedByAHelper(t *testing.T) {
+	dir := stage(t)
+	mkdir(t, dir+"/a/b")
+	mkdir(t, dir+"/c")
+	for link, target := range map[string]string{"a/abs": dir + "/c", "a/b/rel": "../../c", "a/up": "/../../" + dir + "/a/..", "loop": "loop", "none": "absent"} {
+		if err := os.Symlink(target, dir+"/"+link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, root := range []string{"", "/"} {
+		w := &walker{wait: DefaultWait}
+		if root != "" {
+			f, err := os.Open(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			w.root = f
+		}
+		for p, want := range map[string]string{
+			"/a": "/a", "/a/abs": "/c", "//a/./b/rel/": "/c", "/a/up/c": "/c", "/a/b/../../c": "/c",
+			"/../.." + dir + "/a": "!", "/loop": "!", "/none": "!", "/a/absent": "!",
+		} {
+			h, err := w.begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := w.walk(h, dir+p)
+			w.finish(h, opened{err: err})
+			if want == "!" {
+				if err == nil {
+					t.Errorf("%s opened", p)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", p, err)
+				continue
+			}
+			if got, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); got != dir+want {
+				t.Errorf("%s leads to %s, want %s", p, got, dir+want)
+			}
+			_ = f.Close()
+		}
+	}
+}
+
+func (w *walker) stuck() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for h := range w.helpers {
+		if h.abandoned {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,85 @@
+package hostview
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/linux"
+)
+
+// Lookup returns what the host view knows of one absolute path. The path is
+// walked as it is written: "a/../b" is not "b" where a is a symbolic link. The
+// mount is the one the path really leads to, so the topmost of a stack.
+//
+// The error is always a *CannotTell. A path that does not exist is one too,
+// matching fs.ErrNotExist: the runtime may create it later. Lookup waits for no
+// file system longer than Options.Wait and, on the mountinfo rung, for a stale
+// table up to ctx.
+func (v *View) Lookup(ctx context.Context, path string) (facts.HostMount, error) {
+	if v.walker == nil {
+		return facts.HostMount{}, &CannotTell{path, v.walkErr.Error(), v.walkErr}
+	}
+	if !strings.HasPrefix(path, "/") {
+		return facts.HostMount{}, cannotTell(path, "not an absolute path")
+	}
+	// A mount can be moved or unmounted between two questions about it.
+	const tries = 3
+	var err error
+	for range tries {
+		var m facts.HostMount
+		m, err = v.look(ctx, path)
+		if !errors.Is(err, errMoved) {
+			return m, err
+		}
+	}
+	return facts.HostMount{}, cannotTellErr(path, err)
+}
+
+var errMoved = errors.New("the mount changed while it was looked at")
+
+func (v *View) look(ctx context.Context, path string) (facts.HostMount, error) {
+	f, err := v.walker.open(ctx, path)
+	if err != nil {
+		return facts.HostMount{}, walkFailed(path, err)
+	}
+	defer f.Close()
+	canonical, err := linux.FDPath(v.proc, f)
+	if err != nil {
+		return facts.HostMount{}, cannotTellErr(path, err)
+	}
+	if strings.HasSuffix(canonical, " (deleted)") {
+		return facts.HostMount{}, cannotTell(path, `it was removed while it was looked at, or its name ends in " (deleted)"`)
+	}
+	m, err := v.describe(ctx, f)
+	if err != nil {
+		if errors.Is(err, errMoved) {
+			return facts.HostMount{}, err
+		}
+		return facts.HostMount{}, cannotTellErr(path, err)
+	}
+	m.Canonical = canonical
+	if !facts.Within(m.Canonical, m.MountPoint) {
+		return facts.HostMount{}, errMoved
+	}
+	return m, nil
+}
+
+func (v *View) describe(ctx context.Context, f *os.File) (facts.HostMount, error) {
+	if v.rung == RungStatmount {
+		m, err := v.statmount(f)
+		return hostMount(m), err
+	}
+	return v.tableMount(ctx, f)
+}
+
+// walkFailed names the cause without the system call that met it.
+func walkFailed(path string, err error) error {
+	var perr *os.PathError
+	if errors.As(err, &perr) {
+		return &CannotTell{path, perr.Err.Error(), err}
+	}
+	return cannotTellErr(path, err)
+}

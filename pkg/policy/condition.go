@@ -1,0 +1,84 @@
+package policy
+
+import "github.com/mountward/mountward/pkg/facts"
+
+// condition is what stands under match or except: all keys must hold.
+type condition []selector
+
+// holds answers whether all keys hold, with the key that the answer rests on:
+// the first that fails, else the first that is unknown, else none.
+func (c condition) holds(q *query, strict bool) (facts.Truth, selector) {
+	var unknown selector
+	for _, s := range c {
+		switch s.match(q, strict) {
+		case facts.No:
+			return facts.No, s
+		case facts.Unknown:
+			if unknown == nil {
+				unknown = s
+			}
+		}
+	}
+	if unknown != nil {
+		return facts.Unknown, unknown
+	}
+	return facts.Yes, nil
+}
+
+// verdict is whether a rule matches, and what that rests on.
+type verdict struct {
+	matched  facts.Truth
+	selector selector
+	strict   bool
+	except   bool
+}
+
+// try answers whether the rule matches: match and not except. A rule that lets
+// a mount be reads its match strictly and its except leniently; one that
+// refuses or reports does the reverse. Doubt is never in the pod's favour.
+func (r *Rule) try(q *query) verdict {
+	strict := r.lenient()
+	matched, selector := r.match.holds(q, strict)
+	v := verdict{matched, selector, strict, false}
+	if matched == facts.No || r.except == nil {
+		return v
+	}
+	switch excepted, selector := r.except.holds(q, !strict); excepted {
+	case facts.Yes:
+		return verdict{facts.No, nil, !strict, true}
+	case facts.Unknown:
+		if matched == facts.Yes {
+			return verdict{facts.Unknown, selector, !strict, true}
+		}
+	}
+	return v
+}
+
+// lenient reports a rule that lets a mount be.
+func (r *Rule) lenient() bool {
+	return r.Action == facts.ActionAllow || r.Action == facts.ActionSet
+}
+
+func (v verdict) key() string {
+	switch {
+	case v.selector == nil && v.except:
+		return "except"
+	case v.selector == nil:
+		return ""
+	case v.except:
+		return "except." + v.selector.key()
+	default:
+		return v.selector.key()
+	}
+}
+
+func (v verdict) why(q *query) string {
+	switch {
+	case v.selector != nil:
+		return v.selector.why(q, v.strict)
+	case v.except:
+		return "all keys of except hold"
+	default:
+		return "all keys of match hold"
+	}
+}

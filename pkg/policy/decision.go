@@ -1,0 +1,38 @@
+package policy
+
+import "github.com/mountward/mountward/pkg/facts"
+
+// Decision is what a policy decides about one mount.
+type Decision struct {
+	// Judged is false for mounts that are no binds: no rule is asked about
+	// them, and Action is ActionAllow.
+	Judged      bool              `json:"judged"`
+	Action      facts.Action      `json:"action"`      // allow, set or deny
+	Propagation facts.Propagation `json:"propagation"` // of set, else Unset
+	Rule        string            `json:"rule,omitempty"`
+	Position    string            `json:"position,omitempty"` // FILE:LINE, of the default where Rule is ""
+	Reason      string            `json:"reason,omitempty"`
+	OnUnmet     OnUnmet           `json:"on_unmet,omitempty"`
+	Audited     []Audited         `json:"audited,omitempty"`
+	Unknown     []string          `json:"unknown,omitempty"` // facts that were not known and mattered, with why
+	Trace       []Step            `json:"trace,omitempty"`   // the rules tried, in order, where asked for
+}
+
+// Audited is a rule with action "audit" that matched.
+type Audited struct {
+	Rule     string `json:"rule"`
+	Position string `json:"position"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// Step is one rule that was tried. For a rule that did not match, Selector is
+// the first key that failed, for one that could not be judged the first that
+// was unknown; one of except is written "except.KEY".
+type Step struct {
+	Rule     string       `json:"rule"`
+	Position string       `json:"position"`
+	Action   facts.Action `json:"action"`
+	Matched  facts.Truth  `json:"matched"`
+	Selector string       `json:"selector,omitempty"`
+	Why      string       `json:"why"`
+}

@@ -1,0 +1,61 @@
+package policy
+
+import "github.com/mountward/mountward/pkg/facts"
+
+// MaxRules is the largest number of rules a policy may have. (The largest file
+// is strict.MaxSize.)
+const MaxRules = 10_000
+
+// File is a policy as it was read. Name is what positions are reported with.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Policy is a policy that was found to be right. It is not changed after Parse
+// and may be used by many goroutines.
+type Policy struct {
+	Version int
+	Mode    Mode
+	Default facts.Action // ActionAllow or ActionDeny, for what no rule decides
+	Rules   []Rule
+	Name    string // of the file
+	SHA256  string // of the file's bytes, in hexadecimal
+
+	position string // of the default
+	globs    int    // path globs in all rules; each has its place in a binding
+	prefixes []*pathGlob
+}
+
+// Mode says whether decisions are carried out.
+type Mode string
+
+// The modes. ModeAudit records what ModeEnforce would do and does nothing.
+const (
+	ModeAudit   Mode = "audit"
+	ModeEnforce Mode = "enforce"
+)
+
+// OnUnmet says what happens when a rule's propagation cannot be made true.
+// OnUnmetDefault leaves that to the settings.
+type OnUnmet string
+
+// The answers to a decision that cannot be made true.
+const (
+	OnUnmetDefault OnUnmet = ""
+	OnUnmetLeave   OnUnmet = "leave"
+	OnUnmetDeny    OnUnmet = "deny"
+)
+
+// Rule is one rule of a policy.
+type Rule struct {
+	Name        string
+	Reason      string
+	Position    string // FILE:LINE
+	Action      facts.Action
+	Propagation facts.Propagation // of ActionSet
+	OnUnmet     OnUnmet           // of ActionSet
+
+	match  condition
+	except *condition
+}

@@ -1,0 +1,31 @@
+package policy
+
+import "github.com/mountward/mountward/pkg/facts"
+
+// query is one mount of one container, prepared for matching.
+type query struct {
+	binding
+	container   *facts.Container
+	static      facts.Answer
+	asked       facts.Propagation
+	destination string
+	given       string         // source, cleaned; "" where it is not absolute
+	canonical   string         // source on the host; "" where not resolved
+	identity    facts.Identity // what the source leads to; zero where not known
+	moved       bool           // what is mounted is not what the source led to
+	resolved    bool           // identity of the source on the host is known
+}
+
+func (q *query) ask(m *facts.Mount) {
+	q.asked, q.destination = m.Requested(), m.CleanDestination()
+	q.given, _ = facts.CleanAbs(m.Source)
+	q.canonical, q.identity = "", facts.Identity{}
+	if m.Host != nil {
+		q.canonical, q.identity = m.Host.Canonical, m.Host.Identity()
+	}
+	q.resolved, q.moved = !q.identity.IsZero(), false
+	if !m.Actual.IsZero() {
+		q.moved = m.Actual != q.identity
+		q.identity = m.Actual
+	}
+}

@@ -1,0 +1,44 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Source says where the settings come from: the text that NRI hands to a
+// launched plugin, unless it is blank; else a file.
+type Source struct {
+	Text     string
+	TextName string // what positions in Text are reported with
+	Path     string // "" for DefaultPath
+	Explicit bool   // Path was asked for: it must exist
+}
+
+// Load reads the settings and returns where they came from: the name of the
+// text or file, and "defaults" if there is neither. With an error the Settings
+// are Default.
+func (s Source) Load() (Settings, string, error) {
+	if strings.TrimSpace(s.Text) != "" {
+		name := s.TextName
+		if name == "" {
+			name = "nri configuration"
+		}
+		settings, err := Parse(name, []byte(s.Text))
+		return settings, name, err
+	}
+	path := s.Path
+	if path == "" {
+		path = DefaultPath
+	}
+	data, err := readRegular(path, maxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !s.Explicit && absent(path):
+		return Default(), "defaults", nil
+	case err != nil:
+		return Default(), path, fmt.Errorf("read settings %s: %w", path, err)
+	}
+	settings, err := Parse(path, data)
+	return settings, path, err
+}

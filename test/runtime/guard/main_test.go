@@ -1,0 +1,118 @@
+//go:build linux
+
+// Package guard_test proves mountward on a real containerd: what is decided is
+// the kernel's state, in real containers.
+package guard_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/ward"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// guard is a ward for a test.
+type guard struct {
+	*harness.Suite
+	*ward.Ward
+	tb testing.TB
+}
+
+// start runs mountward on a new node that ends with the test.
+func start(tb testing.TB, o ward.Options) *guard {
+	tb.Helper()
+	w, cfg, err := ward.New(tb.TempDir(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := harness.New(tb, cfg)
+	w.Node = s.Node
+	g := &guard{s, w, tb}
+	tb.Cleanup(func() {
+		if tb.Failed() {
+			records, err := w.Records()
+			for _, r := range records[max(0, len(records)-20):] {
+				tb.Logf("trail: %s", r.Message())
+			}
+			if err != nil {
+				tb.Log(err)
+			}
+		}
+	})
+	return g
+}
+
+// in is the same guard for a subtest.
+func (g *guard) in(tb testing.TB) *guard { return &guard{g.Suite.In(tb), g.Ward, tb} }
+
+// await waits for a record of one kind about one container.
+func (g *guard) await(event, container string) ward.Record {
+	g.tb.Helper()
+	r, err := g.Await(g.tb.Context(), 0, ward.Of(event, container))
+	if err != nil {
+		g.tb.Fatalf("%s of %s: %v", event, container, err)
+	}
+	return r
+}
+
+// never fails the test if there is such a record once the task record of the
+// container, which comes last at a start, is there.
+func (g *guard) never(event, container string) {
+	g.tb.Helper()
+	g.await("task", container)
+	records, err := g.Records()
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	for _, r := range records {
+		if r.Event() == event && r.ContainerID() == container {
+			g.tb.Errorf("unexpected record: %s", r.Message())
+		}
+	}
+}
+
+// runOne runs a pod of one container that the test expects to start, and
+// returns the container's id.
+func (g *guard) runOne(pod harness.Pod) string {
+	g.tb.Helper()
+	name := pod.Containers[0].Name
+	return g.Run(pod).Containers[name]
+}
+
+// tryOne runs a pod of one container that may be refused; what was made is
+// removed with the test.
+func (g *guard) tryOne(pod harness.Pod) (id string, err error) {
+	g.tb.Helper()
+	ctx := g.tb.Context()
+	pod.Privileged = pod.Privileged || pod.Containers[0].Privileged
+	container := pod.Containers[0]
+	pod.Containers = nil
+	sandbox, err := g.RunSandbox(ctx, pod)
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	g.tb.Cleanup(func() {
+		if err := g.RemoveSandbox(g.tb.Context(), sandbox.ID); err != nil && !strings.Contains(err.Error(), "context canceled") {
+			g.tb.Errorf("remove pod: %v", err)
+		}
+	})
+	if id, err = g.CreateContainer(ctx, sandbox, container); err != nil {
+		return "", err
+	}
+	return id, g.StartContainer(ctx, id)
+}
+
+// sees says whether a container sees the marker of a later mount below /data.
+func (g *guard) sees(id, name string) bool {
+	g.tb.Helper()
+	_, err := g.Exec(g.tb.Context(), id, "cat", filepath.Join("/data", name, harness.Marker))
+	if err != nil && !errors.Is(err, harness.ErrExec) {
+		g.tb.Fatal(err)
+	}
+	return err == nil
+}
