@@ -70,8 +70,8 @@ func (m Mount) Bind() bool {
 	return m.Type == "bind" || m.has("bind") || m.has("rbind")
 }
 
-// ReadOnly reports the option "ro".
-func (m Mount) ReadOnly() bool { return m.has("ro") }
+// ReadOnly reports the option "ro"; of "ro" and "rw" the last counts.
+func (m Mount) ReadOnly() bool { return lastOf(m.Options, "ro", "rw") == "ro" }
 
 // RecursiveReadOnly reports the option "rro", a promise that propagation would
 // break: mounts that arrive later are not read-only.

@@ -168,8 +168,8 @@ func plugin(name string) bool {
 	return ok && vendor != "" && driver != ""
 }
 
-func kind(plugin string) VolumeKind {
-	if name, ok := strings.CutPrefix(plugin, kubernetesDir+"~"); ok {
+func kind(directory string) VolumeKind {
+	if name, ok := strings.CutPrefix(directory, kubernetesDir+"~"); ok {
 		return VolumeKind(name)
 	}
 	return KindFlexVolume

@@ -6,7 +6,8 @@ import (
 )
 
 // DeviceRule is a rule of a container's device cgroup. Rules are applied in
-// order and the last that matches decides. A nil number is any.
+// order and the last that matches decides. A number that is nil or negative is
+// any.
 type DeviceRule struct {
 	Allow        bool
 	Type         string // "a" or "" for all, "b", "c"
@@ -108,10 +109,10 @@ func allowsAll(rules []DeviceRule) bool {
 }
 
 func (r DeviceRule) everything() bool {
-	any := func(n *int64) bool { return n == nil || *n < 0 }
+	every := func(n *int64) bool { return n == nil || *n < 0 }
 	access := r.Access == "" || strings.Contains(r.Access, "r") &&
 		strings.Contains(r.Access, "w") && strings.Contains(r.Access, "m")
-	return (r.Type == "" || r.Type == "a") && any(r.Major) && any(r.Minor) && access
+	return (r.Type == "" || r.Type == "a") && every(r.Major) && every(r.Minor) && access
 }
 
 func lastOf(list []string, words ...string) string {

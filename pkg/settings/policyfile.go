@@ -79,6 +79,19 @@ func (s Settings) readPolicy(builtin []byte, isDefault bool) (PolicyFile, error)
 	}
 }
 
+// MaxPolicySize is the largest policy, in bytes.
+const MaxPolicySize = maxSize
+
+// ReadPolicyFile reads a policy from a path of the caller's choice, with the
+// daemon's limits.
+func ReadPolicyFile(path string) (PolicyFile, error) {
+	data, err := readRegular(path, maxSize)
+	if err != nil {
+		return PolicyFile{}, fmt.Errorf("read policy %s: %w", path, err)
+	}
+	return PolicyFile{Name: path, Data: data, Origin: OriginFile}, nil
+}
+
 func noPolicyDirectory(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) && absent(dir) {
