@@ -157,6 +157,25 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
+func TestSelectorsOfAnOrdinaryContainer(t *testing.T) {
+	c := facts.Container{Privileged: facts.Is(false, "sysfs is ro"), Mounts: []facts.Mount{bind("/a", "/a")}}
+	for match, want := range map[string]bool{
+		`{ privileged = true }`:        false,
+		`{ privileged = false }`:       true,
+		`{ static_pod = true }`:        false,
+		`{ static_pod = false }`:       true,
+		`{ role = ["csi-node"] }`:      false,
+		`{ namespace = ["*"] }`:        true,
+		`{ namespace = ["?*"] }`:       false,
+		`{ pod_labels = { app = "" }}`: false,
+	} {
+		d := parse(t, head+"[[rule]]\nname = \"a\"\nmatch = "+match+"\naction = \"deny\"\n").Decide(c, Env{}, false)[0]
+		if got := d.Rule == "a"; got != want || len(d.Unknown) > 0 {
+			t.Errorf("%s: matches %v, want %v (unknown: %q)", match, got, want, d.Unknown)
+		}
+	}
+}
+
 func TestWhatAMountAsksForIsOneKind(t *testing.T) {
 	tests := []struct {
 		options []string
@@ -257,6 +276,11 @@ name = "kind"
 match.propagation = ["slave"]
 action = "deny"
 [[rule]]
+name = "match before except"
+match.propagation = ["slave"]
+except.destination = ["/in"]
+action = "deny"
+[[rule]]
 name = "all"
 match = {}
 action = "deny"
@@ -274,7 +298,8 @@ action = "deny"
 		{"variable", "p.toml:12", "allow", facts.Unknown, "source", `${runtime_root} is not known; it is "/var/run/x", on the host "/run/x", wants "${runtime_root}/**" or "/data"`},
 		{"exception", "p.toml:16", "deny", facts.No, "except", "all keys of except hold"},
 		{"kind", "p.toml:21", "deny", facts.No, "propagation", `it is "shared", wants "slave"`},
-		{"all", "p.toml:25", "deny", facts.Yes, "", "all keys of match hold"},
+		{"match before except", "p.toml:25", "deny", facts.No, "propagation", `it is "shared", wants "slave"`},
+		{"all", "p.toml:30", "deny", facts.Yes, "", "all keys of match hold"},
 	}
 	traced := p.Decide(c, Env{}, true)[0]
 	if diff := cmp.Diff(want, traced.Trace); diff != "" {

@@ -52,7 +52,7 @@ func leniently(q *query, g *boundGlob) facts.Truth {
 }
 
 func strictly(q *query, g *boundGlob) facts.Truth {
-	named := g.spelled(q.canonical) || g.spelled(q.given)
+	named := g.spelled(q.canonical) || q.canonical == "" && g.spelled(q.given)
 	switch {
 	case g.leads(q.identity):
 		return facts.Yes

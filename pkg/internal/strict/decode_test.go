@@ -181,6 +181,23 @@ f:5:1: unknown key "audit.version": "version" belongs to the top of the file, bu
 			"[[rule]]\nmatch = { action = 'deny' }",
 			`f:2:11: unknown key "rule.match.action" (known here: namespace, pod_labels, privileged, propagation, source)`,
 		},
+		"nor is the wrong type in an inline table blamed on a header": {
+			"[[rule]]\nmatch = { propagation = 'rslave' }",
+			`f:2:25: "rule.match.propagation": want a list of strings, found a string; write ["rslave"]`,
+		},
+		"tables made by dotted keys": {
+			"[[rule]]\nmatch.pod_labels.a = 1\n[rule.match]\n[rule.match.pod_labels.b]",
+			`f:3:7: duplicate table "rule.match", first at line 2`,
+		},
+		"a dotted key into a table that a header made": {
+			"[rule.match.pod_labels]\na = 1\n[rule]\nmatch.pod_labels.b = 2",
+			`f:3:2: "rule" is a list of tables: write [[rule]], not [rule]
+f:4:1: "rule.match" stands at line 1 and cannot be added to by a dotted key`,
+		},
+		"dotted keys in an inline table are complete with it": {
+			"[[rule]]\nmatch = { pod_labels.a = 1, pod_labels.b = 2 }\n[rule.match.pod_labels.c]",
+			`f:3:7: "rule.match" is complete since line 2 and cannot get tables below it`,
+		},
 		"duplicates": {
 			"mode = 'a'\nmode = 'b'\n\"mode\" = 3\n[[rule]]\nname = 'x'\nmatch.source = []\nname = 'y'\nmatch.source = []\nmatch = {}",
 			`f:2:1: duplicate key "mode", first at line 1

@@ -154,7 +154,6 @@ func (b *builder) value(e *unstable.Node, start int, above []string) (*node, int
 		for it := e.Children(); it.Next(); {
 			end = b.assign(n, above, it.Node())
 		}
-		n.seal()
 		end = b.skip(end, between) + 1
 	default:
 		n.text = string(e.Data)
@@ -182,16 +181,6 @@ func (b *builder) skip(offset int, set string) int {
 		}
 	}
 	return offset
-}
-
-// seal marks the tables that dotted keys made in an inline table as complete.
-func (n *node) seal() {
-	for _, child := range n.keys {
-		if child.origin == dotted {
-			child.origin = inline
-			child.seal()
-		}
-	}
 }
 
 func (n *node) repeat(o origin, at int) *node {
