@@ -2,8 +2,29 @@ package policy
 
 import "github.com/mountward/mountward/pkg/facts"
 
-// condition is what stands under match or except: all keys must hold.
+// condition is what stands under match, where all keys must hold, or under
+// except, where none may.
 type condition []selector
+
+// any answers whether at least one key holds, with the key that the answer
+// rests on: the first that holds, else the first that is unknown, else none.
+func (c condition) any(q *query, strict bool) (facts.Truth, selector) {
+	var unknown selector
+	for _, s := range c {
+		switch s.match(q, strict) {
+		case facts.Yes:
+			return facts.Yes, s
+		case facts.Unknown:
+			if unknown == nil {
+				unknown = s
+			}
+		}
+	}
+	if unknown != nil {
+		return facts.Unknown, unknown
+	}
+	return facts.No, nil
+}
 
 // holds answers whether all keys hold, with the key that the answer rests on:
 // the first that fails, else the first that is unknown, else none.
@@ -33,7 +54,7 @@ type verdict struct {
 	except   bool
 }
 
-// try answers whether the rule matches: match and not except. A rule that lets
+// try answers whether the rule matches: match, and nothing under except. A rule that lets
 // a mount be reads its match strictly and its except leniently; one that
 // refuses or reports does the reverse. Doubt is never in the pod's favour.
 func (r *Rule) try(q *query) verdict {
@@ -43,9 +64,9 @@ func (r *Rule) try(q *query) verdict {
 	if matched == facts.No || r.except == nil {
 		return v
 	}
-	switch excepted, selector := r.except.holds(q, !strict); excepted {
+	switch excepted, selector := r.except.any(q, !strict); excepted {
 	case facts.Yes:
-		return verdict{facts.No, nil, !strict, true}
+		return verdict{facts.No, selector, !strict, true}
 	case facts.Unknown:
 		if matched == facts.Yes {
 			return verdict{facts.Unknown, selector, !strict, true}
@@ -61,8 +82,6 @@ func (r *Rule) lenient() bool {
 
 func (v verdict) key() string {
 	switch {
-	case v.selector == nil && v.except:
-		return "except"
 	case v.selector == nil:
 		return ""
 	case v.except:
@@ -74,10 +93,10 @@ func (v verdict) key() string {
 
 func (v verdict) why(q *query) string {
 	switch {
+	case v.selector != nil && v.except && v.matched == facts.No:
+		return "excepted: " + v.selector.why(q, v.strict)
 	case v.selector != nil:
 		return v.selector.why(q, v.strict)
-	case v.except:
-		return "all keys of except hold"
 	default:
 		return "all keys of match hold"
 	}

@@ -105,38 +105,39 @@ func TestSelectors(t *testing.T) {
 		Mounts:     []facts.Mount{bind("/var/log/", "/logs/../log/", "rslave")},
 	}
 	tests := []struct {
-		match string
-		want  bool
+		match    string
+		want     bool
+		excepted bool // one key of several is enough for an except
 	}{
-		{`{}`, true},
-		{`{ namespace = ["logging"] }`, true},
-		{`{ namespace = ["kube-system", "log*"] }`, true},
-		{`{ namespace = ["kube-system"] }`, false},
-		{`{ pod = ["fluent-bit-*"] }`, true},
-		{`{ pod = ["fluent-bit"] }`, false},
-		{`{ container = ["{fluent-bit,vector}"] }`, true},
-		{`{ container = ["vector"] }`, false},
-		{`{ pod_labels = { app = "fluent*" } }`, true},
-		{`{ pod_labels = { app = ["x", "fluent-bit"] } }`, true},
-		{`{ pod_labels = { app = ["x", "y"] } }`, false},
-		{`{ pod_labels = { app = "*", missing = "*" } }`, false},
-		{`{ pod_labels = { missing = "*" } }`, false},
-		{`{ pod_labels = { "a.b/c" = "" } }`, true},
-		{`{ pod_labels = { odd = "*" } }`, true},
-		{`{ source = ["/var/log"] }`, true},
-		{`{ source = ["/etc", "/var/**"] }`, true},
-		{`{ source = ["/etc", "/var/*/x"] }`, false},
-		{`{ destination = ["/log"] }`, true},
-		{`{ destination = ["/logs/**"] }`, false},
-		{`{ propagation = ["private", "slave"] }`, true},
-		{`{ propagation = ["private", "shared", "unset"] }`, false},
-		{`{ privileged = true }`, true},
-		{`{ privileged = false }`, false},
-		{`{ static_pod = true }`, true},
-		{`{ static_pod = false }`, false},
-		{`{ role = ["csi-node"] }`, true},
-		{`{ namespace = ["logging"], container = ["vector"] }`, false},
-		{`{ namespace = ["logging"], container = ["fluent-bit"], privileged = true }`, true},
+		{`{}`, true, true},
+		{`{ namespace = ["logging"] }`, true, true},
+		{`{ namespace = ["kube-system", "log*"] }`, true, true},
+		{`{ namespace = ["kube-system"] }`, false, false},
+		{`{ pod = ["fluent-bit-*"] }`, true, true},
+		{`{ pod = ["fluent-bit"] }`, false, false},
+		{`{ container = ["{fluent-bit,vector}"] }`, true, true},
+		{`{ container = ["vector"] }`, false, false},
+		{`{ pod_labels = { app = "fluent*" } }`, true, true},
+		{`{ pod_labels = { app = ["x", "fluent-bit"] } }`, true, true},
+		{`{ pod_labels = { app = ["x", "y"] } }`, false, false},
+		{`{ pod_labels = { app = "*", missing = "*" } }`, false, false},
+		{`{ pod_labels = { missing = "*" } }`, false, false},
+		{`{ pod_labels = { "a.b/c" = "" } }`, true, true},
+		{`{ pod_labels = { odd = "*" } }`, true, true},
+		{`{ source = ["/var/log"] }`, true, true},
+		{`{ source = ["/etc", "/var/**"] }`, true, true},
+		{`{ source = ["/etc", "/var/*/x"] }`, false, false},
+		{`{ destination = ["/log"] }`, true, true},
+		{`{ destination = ["/logs/**"] }`, false, false},
+		{`{ propagation = ["private", "slave"] }`, true, true},
+		{`{ propagation = ["private", "shared", "unset"] }`, false, false},
+		{`{ privileged = true }`, true, true},
+		{`{ privileged = false }`, false, false},
+		{`{ static_pod = true }`, true, true},
+		{`{ static_pod = false }`, false, false},
+		{`{ role = ["csi-node"] }`, true, true},
+		{`{ namespace = ["logging"], container = ["vector"] }`, false, true},
+		{`{ namespace = ["logging"], container = ["fluent-bit"], privileged = true }`, true, true},
 	}
 	for _, action := range []string{"allow", "deny", "audit"} {
 		for _, test := range tests {
@@ -150,8 +151,8 @@ func TestSelectors(t *testing.T) {
 			}
 			p = parse(t, head+"[[rule]]\nname = \"a\"\nmatch = {}\nexcept = "+test.match+"\naction = \""+action+"\"\n")
 			d = p.Decide(container, Env{}, false)[0]
-			if got := d.Rule == "a" || len(d.Audited) == 1; got == test.want {
-				t.Errorf("%s except %s: matches %v, want %v", action, test.match, got, !test.want)
+			if got := d.Rule == "a" || len(d.Audited) == 1; got == test.excepted {
+				t.Errorf("%s except %s: matches %v, want %v", action, test.match, got, !test.excepted)
 			}
 		}
 	}
@@ -222,8 +223,9 @@ func TestUnknownFactsAreNeverInThePodsFavour(t *testing.T) {
 		{unknown + ", " + holds, "", false, true, notedNo, notedYes},
 		{unknown + ", " + fails, "", false, false, "", ""},
 		{"", unknown, false, true, exceptNo, exceptYes},
-		{holds, unknown + ", " + holds, false, true, exceptNo, exceptYes},
-		{holds, unknown + ", " + fails, true, true, "", ""},
+		{holds, unknown + ", " + holds, false, false, "", ""},
+		{holds, unknown + ", " + fails, false, true, exceptNo, exceptYes},
+		{holds, `namespace = ["else"], ` + holds, false, false, "", ""},
 		{fails, unknown, false, false, "", ""},
 		{unknown, holds, false, false, "", ""},
 		{unknown, fails, false, true, notedNo, notedYes},
@@ -249,6 +251,25 @@ func TestUnknownFactsAreNeverInThePodsFavour(t *testing.T) {
 				t.Errorf("%s {%s} except {%s}: matches %v, want %v; unknown %q, want %q",
 					action, test.match, test.except, got, want, d.Unknown, note)
 			}
+		}
+	}
+}
+
+// TestExceptOfSeveralLabels: the keys of except are alternatives, the labels of
+// its pod_labels are not.
+func TestExceptOfSeveralLabels(t *testing.T) {
+	p := parse(t, head+"[[rule]]\nname = \"a\"\nmatch = {}\nexcept.pod_labels = { app = \"x\", team = \"y\" }\naction = \"deny\"\n")
+	for _, test := range []struct {
+		labels map[string]string
+		want   facts.Action
+	}{
+		{map[string]string{"app": "x", "team": "y"}, facts.ActionAllow},
+		{map[string]string{"app": "x", "team": "z"}, facts.ActionDeny},
+		{map[string]string{"app": "x"}, facts.ActionDeny},
+	} {
+		c := facts.Container{Pod: facts.Pod{Labels: test.labels}, Mounts: []facts.Mount{bind("/a", "/a")}}
+		if got := p.Decide(c, Env{}, false)[0].Action; got != test.want {
+			t.Errorf("labels %v: %s, want %s", test.labels, got, test.want)
 		}
 	}
 }
@@ -296,7 +317,7 @@ action = "deny"
 		{"labels", "p.toml:4", "allow", facts.No, `pod_labels."app"`, `it is "exporter", wants "csi"`},
 		{"privilege", "p.toml:8", "allow", facts.Unknown, "privileged", `it is unknown (no bundle yet), wants true`},
 		{"variable", "p.toml:12", "allow", facts.Unknown, "source", `${runtime_root} is not known; it is "/var/run/x", on the host "/run/x", wants "${runtime_root}/**" or "/data"`},
-		{"exception", "p.toml:16", "deny", facts.No, "except", "all keys of except hold"},
+		{"exception", "p.toml:16", "deny", facts.No, "except.destination", `excepted: it is "/in", wants "/in"`},
 		{"kind", "p.toml:21", "deny", facts.No, "propagation", `it is "shared", wants "slave"`},
 		{"match before except", "p.toml:25", "deny", facts.No, "propagation", `it is "shared", wants "slave"`},
 		{"all", "p.toml:30", "deny", facts.Yes, "", "all keys of match hold"},

@@ -7,6 +7,6 @@
 // way; where no rule decides, the policy's default does.
 //
 // Matching has three values. A rule matches where all keys of its match hold
-// and those of its except do not all hold. Where that cannot be told, a rule
+// and none of its except does. Where that cannot be told, a rule
 // that allows or sets does not match and one that denies or audits does.
 package policy

@@ -7,8 +7,10 @@ import (
 )
 
 // condition makes the selectors of match or except, the cheap ones first.
-func (c *compiler) condition(at []any, raw *rawMatch) condition {
-	m := &matcher{compiler: c, at: at}
+// oneKey keeps the labels of pod_labels together, as except needs them: of its
+// keys one is enough, but a key holds where all its labels do.
+func (c *compiler) condition(at []any, raw *rawMatch, oneKey bool) condition {
+	m := &matcher{compiler: c, at: at, oneKey: oneKey}
 	m.answer("privileged", raw.Privileged, func(q *query) facts.Answer { return q.container.Privileged })
 	m.answer("static_pod", raw.StaticPod, func(q *query) facts.Answer { return q.static })
 	m.propagation(raw.Propagation)
@@ -31,6 +33,7 @@ type matcher struct {
 	*compiler
 	at        []any
 	condition condition
+	oneKey    bool
 }
 
 func (m *matcher) add(s selector) { m.condition = append(m.condition, s) }
@@ -88,6 +91,7 @@ func (m *matcher) labels(labels map[string]any) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	var all labelsSelector
 	for _, name := range names {
 		s := labelSelector{label: name}
 		switch value := labels[name].(type) {
@@ -108,7 +112,14 @@ func (m *matcher) labels(labels map[string]any) {
 		default:
 			m.fail(m.path(key, name), "label %q: want a string or a list of strings; a name with dots is written in quotes", name)
 		}
-		m.add(s)
+		all = append(all, s)
+	}
+	if m.oneKey {
+		m.add(all)
+		return
+	}
+	for _, one := range all {
+		m.add(one)
 	}
 }
 

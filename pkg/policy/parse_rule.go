@@ -29,11 +29,11 @@ func (c *compiler) rule(i int, raw *rawRule) Rule {
 	if raw.Match == nil {
 		c.fail(at("match"), `"match" is missing: write match = {} for a rule about every mount`)
 	} else {
-		r.match = c.condition(at("match"), raw.Match)
+		r.match = c.condition(at("match"), raw.Match, false)
 	}
 	if raw.Except != nil {
 		before := len(c.errors)
-		except := c.condition(at("except"), raw.Except)
+		except := c.condition(at("except"), raw.Except, true)
 		r.except = &except
 		if len(except) == 0 && len(c.errors) == before {
 			c.fail(at("except"), "an empty except takes every mount out of the rule: leave it out")

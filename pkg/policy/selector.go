@@ -64,6 +64,28 @@ func (s labelSelector) why(q *query, _ bool) string {
 	return fmt.Sprintf("it is %q, wants %s", value, orNames(s.globs))
 }
 
+// labelsSelector holds where all its labels do.
+type labelsSelector []labelSelector
+
+func (s labelsSelector) key() string { return "pod_labels" }
+
+func (s labelsSelector) match(q *query, strict bool) facts.Truth {
+	for _, label := range s {
+		if label.match(q, strict) == facts.No {
+			return facts.No
+		}
+	}
+	return facts.Yes
+}
+
+func (s labelsSelector) why(q *query, strict bool) string {
+	var all []string
+	for _, label := range s {
+		all = append(all, fmt.Sprintf("%q: %s", label.label, label.why(q, strict)))
+	}
+	return strings.Join(all, ", ")
+}
+
 // answerSelector holds where a fact with three answers is what it wants.
 type answerSelector struct {
 	name  string
