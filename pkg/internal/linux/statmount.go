@@ -69,8 +69,8 @@ func Statmount(id, namespace uint64) (Mount, error) {
 		request.size = 32
 	}
 	const most = 1 << 20 // strings of a mount are some pages at most
-	for size := 2048; ; size *= 4 {
-		buf := make([]byte, size)
+	var room [2048]byte
+	for buf := room[:]; ; {
 		_, _, errno := unix.Syscall6(unix.SYS_STATMOUNT, uintptr(unsafe.Pointer(&request)),
 			uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0, 0)
 		var err error = errno
@@ -82,9 +82,9 @@ func Statmount(id, namespace uint64) (Mount, error) {
 			}
 			return m, nil
 		case errno == unix.EINTR:
-			size /= 4
 			continue
-		case errno == unix.EOVERFLOW && size < most:
+		case errno == unix.EOVERFLOW && len(buf) < most:
+			buf = make([]byte, 4*len(buf))
 			continue
 		case errno == unix.ENOSYS:
 			err = &NotSupportedError{"statmount", "6.8", errno}

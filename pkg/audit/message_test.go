@@ -1,0 +1,223 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/verify"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+func TestMessageReadsAlone(t *testing.T) {
+	t.Parallel()
+	would := func(o facts.Outcome) facts.Outcome { o.Would = true; return o }
+	left := appliedOutcome()
+	left.Result, left.Reason = facts.Left, "the host mount / is private; run: mount --make-rshared /"
+	deferred := appliedOutcome()
+	deferred.Result = facts.Deferred
+	audited := facts.Outcome{
+		Mount: facts.Mount{Destination: "/run"}, Asked: facts.Shared, Decided: facts.Shared,
+		Action: facts.ActionAllow, Result: facts.Unchanged, Audited: []string{"can-mount-onto-the-host"},
+	}
+	byDefault := refusedOutcome()
+	byDefault.Rule, byDefault.Position, byDefault.Reason = "", "", ""
+	decision := func(refused bool, outcomes ...facts.Outcome) Decision {
+		return Decision{Container: testContainer(), Policy: testPolicy(), Refused: refused, Outcomes: outcomes}
+	}
+	withFinding := decision(false)
+	withFinding.Findings = []facts.Finding{{Code: "private-copy", Message: "a private copy of / pins volumes"}}
+	repeated := decision(true, refusedOutcome())
+	repeated.Repeated = 12
+	noOutcome := decision(true)
+	noOutcome.Owner = "mountward: no decision in time"
+	slave, shared := &facts.MountState{Master: 1}, &facts.MountState{Peer: 1}
+
+	tests := map[string]struct {
+		event    Event
+		want     string
+		priority priority
+	}{
+		"refused": {
+			decision(true, appliedOutcome(), refusedOutcome()),
+			`refused container app of pod prod/web-0: mount /var/lib/kubelet asked rshared (Bidirectional): rule "nobody-else-shares" policy.toml:12: use HostToContainer; 1 more mount: see MOUNTWARD_MOUNT`,
+			prioWarning,
+		},
+		"refused by the default": {
+			decision(true, byDefault),
+			`refused container app of pod prod/web-0: mount /var/lib/kubelet asked rshared (Bidirectional): the policy's default`,
+			prioWarning,
+		},
+		"audit mode would refuse": {
+			decision(false, would(refusedOutcome())),
+			`would refuse container app of pod prod/web-0: mount /var/lib/kubelet asked rshared (Bidirectional): rule "nobody-else-shares" policy.toml:12: use HostToContainer`,
+			prioNotice,
+		},
+		"a refused mount in a container that was let through": {
+			decision(false, refusedOutcome()),
+			`would refuse container app of pod prod/web-0: mount /var/lib/kubelet asked rshared (Bidirectional): rule "nobody-else-shares" policy.toml:12: use HostToContainer`,
+			prioNotice,
+		},
+		"refused without a refused mount says what the owner was told": {
+			noOutcome, `refused container app of pod prod/web-0: mountward: no decision in time`, prioWarning,
+		},
+		"refused again and again": {
+			repeated,
+			`refused container app of pod prod/web-0: mount /var/lib/kubelet asked rshared (Bidirectional): rule "nobody-else-shares" policy.toml:12: use HostToContainer (repeated 12 times)`,
+			prioWarning,
+		},
+		"set": {
+			decision(false, appliedOutcome()),
+			`set /var/lib/kubelet rprivate -> rslave in container app of pod prod/web-0 (rule "agents", policy.toml:20)`,
+			prioNotice,
+		},
+		"audit mode would set": {
+			decision(false, would(appliedOutcome())),
+			`would set /var/lib/kubelet rprivate -> rslave in container app of pod prod/web-0 (rule "agents", policy.toml:20)`,
+			prioNotice,
+		},
+		"left": {
+			decision(false, left),
+			`left /var/lib/kubelet rprivate in container app of pod prod/web-0, not rslave as decided (rule "agents", policy.toml:20): the host mount / is private; run: mount --make-rshared /`,
+			prioWarning,
+		},
+		"deferred": {
+			decision(false, deferred),
+			`set /var/lib/kubelet rprivate -> rslave at start in the mount namespace of container app of pod prod/web-0 (rule "agents", policy.toml:20)`,
+			prioNotice,
+		},
+		"an audit rule matched": {
+			decision(false, audited),
+			`noted mount /run rshared (Bidirectional) in container app of pod prod/web-0 (audit rule "can-mount-onto-the-host")`,
+			prioNotice,
+		},
+		"only a finding": {
+			withFinding, `found in container app of pod prod/web-0: a private copy of / pins volumes`, prioNotice,
+		},
+		"more propagation than decided": {
+			Drift{Container: testContainer(), Refused: true, Proofs: []verify.Proof{
+				{Destination: "/ok", Decided: facts.Slave, Seen: slave, Host: shared, Verdict: verify.Same},
+				{Destination: "/x", Decided: facts.Slave, Verdict: verify.Unknown, Reason: "overmounted"},
+				{Destination: "/y", Decided: facts.Slave, Seen: shared, Host: shared, Verdict: verify.Drift, More: true, Reason: "another plugin set it"},
+			}},
+			`refused the start of container app of pod prod/web-0: mount /y is shared:1, decided rslave (host: shared:1): another plugin set it; 1 more mount: see MOUNTWARD_MOUNT`,
+			prioError,
+		},
+		"less propagation than decided": {
+			Drift{Container: testContainer(), Proofs: []verify.Proof{
+				{Destination: "/y", Decided: facts.Slave, Seen: &facts.MountState{}, Host: shared, Verdict: verify.Drift},
+			}},
+			`container app of pod prod/web-0 has less propagation than decided: mount /y is private, decided rslave (host: shared:1)`,
+			prioWarning,
+		},
+		"cannot tell is not private": {
+			Drift{Container: testContainer(), Proofs: []verify.Proof{
+				{Destination: "/y", Decided: facts.Slave, Verdict: verify.Unknown, Reason: "a virtual machine"},
+			}},
+			`cannot tell whether container app of pod prod/web-0 is as decided: mount /y is not known, decided rslave (host: not known): a virtual machine`,
+			prioNotice,
+		},
+		"task": {
+			Task{
+				Container: testContainer(), PID: 4711,
+				Rootfs: volumes.Rootfs{Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 1}, LV: "vg0/root"}},
+				Mounts: []volumes.Mount{
+					{Destination: "/a", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 2}, LV: "vg0/pvc-1"}},
+					{Destination: "/b", Backing: volumes.Backing{NoLV: "tmpfs"}},
+				},
+			},
+			`container app of pod prod/web-0 started as pid 4711, root filesystem on vg0/root (253:1); 2 mounts, 1 on logical volumes: /a on vg0/pvc-1 (253:2)`,
+			prioInfo,
+		},
+		"task of which nothing is known": {
+			Task{Container: Container{ID: containerID}, Rootfs: volumes.Rootfs{Backing: volumes.Backing{NoLV: "no rights to read"}}},
+			`container 0123456789ab started, root filesystem on a device not known (no rights to read); 0 mounts, 0 on logical volumes`,
+			prioInfo,
+		},
+		"policy loaded": {
+			PolicyLoaded{Policy: testPolicy(), Source: FromFile, Default: "allow", Rules: 12},
+			`policy /etc/mountward/policy.toml in force: mode enforce, default allow, 12 rules, sha256 3f9c3f9c3f9c`,
+			prioNotice,
+		},
+		"last good policy and bad settings": {
+			PolicyLoaded{Policy: testPolicy(), Source: FromLastGood, Default: "deny", Rules: 1, Problems: []string{"mountward.toml:3:1: unknown key"}},
+			`last good copy of policy /etc/mountward/policy.toml in force: mode enforce, default deny, 1 rule, sha256 3f9c3f9c3f9c; 1 problem with the settings: mountward.toml:3:1: unknown key`,
+			prioWarning,
+		},
+		"policy rejected": {
+			PolicyRejected{
+				Name: "/etc/mountward/policy.toml",
+				Errors: []PolicyError{
+					{File: "policy.toml", Line: 12, Column: 5, Message: `unknown key "matc"`},
+					{Message: "no default"},
+				},
+				InForce: InForce{Policy: testPolicy(), Source: FromFile},
+			},
+			`policy /etc/mountward/policy.toml rejected: policy.toml:12:5: unknown key "matc" (and 1 more error: see MOUNTWARD_ERROR); the policy loaded before, 3f9c3f9c3f9c, stays in force, mode enforce`,
+			prioError,
+		},
+		"policy rejected and nothing in force": {
+			PolicyRejected{Name: "p.toml", InForce: InForce{Source: FromNothing}},
+			`policy p.toml rejected; no policy is in force and every container but static pods is refused`,
+			prioError,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := new(layouts).newRecord(test.event, noon())
+			if diff := cmp.Diff(test.want, got.message); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			if got.priority != test.priority {
+				t.Errorf("priority %s, want %s", got.priority, test.priority)
+			}
+		})
+	}
+}
+
+func TestNamesFromOutsideCannotPassForWordsOfOurs(t *testing.T) {
+	t.Parallel()
+	c := testContainer()
+	c.Name = `app of pod kube-system/dns`
+	o := refusedOutcome()
+	o.Mount.Destination = "/x asked rprivate: rule \"ok\"\nPRIORITY=0"
+	got := new(layouts).newRecord(Decision{Container: c, Refused: true, Outcomes: []facts.Outcome{o}}, noon()).message
+	want := `refused container "app of pod kube-system/dns" of pod prod/web-0: mount "/x asked rprivate: rule \"ok\"\nPRIORITY=0" asked rshared`
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("message %s\nwant it to begin with %s", got, want)
+	}
+}
+
+func TestOneLineEscapesWhatDoesNotPrint(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain \"quoted\" \\ text": "plain \"quoted\" \\ text",
+		"a\nb\tc\x00\x7f":          `a\nb\tc\x00\x7f`,
+		"\xff\x1b[2J\u202eevil":    `\xff\x1b[2J\u202eevil`,
+		"für \ufffd":               "für \ufffd",
+	} {
+		if got := oneLine(in); got != want {
+			t.Errorf("oneLine(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzOneLine(f *testing.F) {
+	f.Add("a\nb")
+	f.Add(strings.Repeat("\xff", 3000))
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, got := range []string{oneLine(text), oneLine(word(text))} {
+			if len(got) > maxMessage || !utf8.ValidString(got) {
+				t.Errorf("%d bytes, valid %t", len(got), utf8.ValidString(got))
+			}
+			if i := strings.IndexFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+				t.Errorf("%q has a character that does not print at %d", got, i)
+			}
+		}
+	})
+}

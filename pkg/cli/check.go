@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mountward/mountward/config"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+func checkCommand(p Program) *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "read a policy as the daemon would",
+		Long: `Check reads FILE with the daemon's own parser and prints every error with its
+place. Without FILE it reads the settings and the policy they name, as the
+daemon would at its start. "-" is standard input.
+
+Exit code: 0 the daemon would load it, 1 it would not, 64 usage.`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return checkFile(c, args[0])
+			}
+			return checkConfigured(c, settings.Source{Path: path, Explicit: c.Flags().Changed("config")})
+		},
+	}
+	configFlag(c, &path)
+	return c
+}
+
+func checkFile(c *cobra.Command, name string) error {
+	if name != "-" {
+		file, err := settings.ReadPolicyFile(name)
+		if err != nil {
+			return err
+		}
+		return checkPolicy(c, file)
+	}
+	data, err := io.ReadAll(io.LimitReader(os.Stdin, settings.MaxPolicySize+1))
+	if err != nil {
+		return fmt.Errorf("read standard input: %w", err)
+	}
+	return checkPolicy(c, settings.PolicyFile{Name: "<stdin>", Data: data})
+}
+
+// checkConfigured checks the settings and the policy they name; a mistake in
+// either keeps the policy from going into force.
+func checkConfigured(c *cobra.Command, source settings.Source) error {
+	s, name, settingsErr := source.Load()
+	if settingsErr != nil {
+		fmt.Fprintln(c.ErrOrStderr(), settingsErr)
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "%s: settings are good\n", name)
+	}
+	file, err := s.ReadPolicy(config.Policy())
+	if err == nil {
+		err = checkPolicy(c, file)
+	}
+	if settingsErr != nil {
+		if err != nil {
+			fmt.Fprintln(c.ErrOrStderr(), err)
+		}
+		return &exit{code: ExitNo, err: errors.New("the settings are not good; the daemon would use the defaults and take it as a policy error")}
+	}
+	return err
+}
+
+func checkPolicy(c *cobra.Command, file settings.PolicyFile) error {
+	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
+	if err != nil {
+		fmt.Fprintln(c.ErrOrStderr(), err)
+		return &exit{code: ExitNo}
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: policy is good: mode %s, default %s, %d rules, sha256 %.12s\n", p.Name, p.Mode, p.Default, len(p.Rules), p.SHA256)
+	return nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+
+	"github.com/containerd/nri/pkg/api"
+
+	"github.com/mountward/mountward/pkg/apply"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/policy"
+)
+
+// CreateContainer decides about every mount the container asks for and answers
+// with the mounts to replace, or with an error that refuses the container.
+func (p *plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
+	d := p.daemon
+	container := describe(pod, c)
+	force := d.force.Load()
+	static := container.Pod.Static().Truth == facts.Yes
+	if force.refuse != nil && !static {
+		d.recordRefusal(container, force, force.refuse)
+		return nil, nil, force.refuse
+	}
+	plan := d.plan(ctx, p.host, &container, force, static)
+	if plan.Refusal == nil {
+		d.remember(container, plan, force)
+	}
+	d.recordDecision(container, plan, force)
+	return plan.Adjustment, nil, plan.Refusal
+}
+
+// plan decides. The container's mounts are resolved on the way.
+func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, force *inForce, static bool) apply.Plan {
+	h.resolve(ctx, container.Mounts)
+	env := h.env(ctx, force.policy, false)
+	container.Role = facts.Role(container.Mounts, env.KubeletRoot)
+	plan := apply.Spec(apply.Request{
+		Container:   *container,
+		Decisions:   force.policy.Decide(*container, env, false),
+		Enforce:     force.policy.Mode == policy.ModeEnforce,
+		NeverRefuse: static,
+		Raise:       policy.OnUnmet(d.settings.Guard.OnUnmetRaise),
+		Lower:       policy.OnUnmet(d.settings.Guard.OnUnmetLower),
+		Table:       h.table(ctx),
+	})
+	if raises(plan.Outcomes) {
+		plan.Findings = append(plan.Findings, h.findings(ctx)...)
+	}
+	return plan
+}
+
+// raises reports whether something was, would have been or could not be given
+// more propagation than it asks for.
+func raises(outcomes []facts.Outcome) bool {
+	for _, o := range outcomes {
+		if o.Action == facts.ActionSet && o.Result != facts.Unchanged && o.Result != facts.Refused && o.Decided.Reach() >= o.Asked.Reach() {
+			return true
+		}
+	}
+	return false
+}
+
+// remember keeps what was decided for the validation, the proof and what comes
+// after them. Without it the proof cannot tell; the container goes on.
+func (d *daemon) remember(container facts.Container, plan apply.Plan, force *inForce) {
+	container.Mounts = nil // the outcomes have them
+	err := d.ledger().Put(ledger.Entry{
+		Container: container, Outcomes: plan.Outcomes, Created: d.now(),
+		Mode: string(force.policy.Mode), PolicyName: force.policy.Name, PolicySHA256: force.policy.SHA256,
+	})
+	if err != nil {
+		d.log().WithError(err).Error("cannot keep what was decided; the proof at start will not be able to tell")
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/verify"
+)
+
+// examination is what was found out about one container that has a process.
+type examination struct {
+	container facts.Container // as the runtime tells it now
+	entry     ledger.Entry    // what was asked and decided
+	pid       int
+	process   *hostview.Process
+	identity  facts.Answer // is the process the container's?
+	bundle    hostview.Bundle
+	table     *hostview.Table
+	proofs    []verify.Proof
+	findings  []facts.Finding
+	host      *host
+}
+
+// examine holds the process, proves that it is the container's and compares
+// its mounts with what was decided. What could not be done is a finding.
+func (p *plugin) examine(ctx context.Context, container facts.Container, pid int, entry ledger.Entry) *examination {
+	x := &examination{container: container, entry: entry, pid: pid, host: p.host}
+	x.identity = x.identify(ctx)
+	if !x.proven() {
+		x.found("cannot-tell", "the process was not proved to be the container's: "+x.identity.Why)
+		return x
+	}
+	if err := x.read(ctx); err != nil {
+		x.identity = facts.CannotTell(err.Error())
+		x.found("cannot-tell", err.Error())
+	}
+	return x
+}
+
+func (x *examination) identify(ctx context.Context) facts.Answer {
+	var err error
+	if x.process, err = x.host.view.OpenProcess(x.pid); err != nil {
+		return facts.CannotTell(err.Error())
+	}
+	state := x.host.vars().RuntimeState
+	if x.bundle, err = x.host.view.FindBundle(ctx, x.container.ID, x.pid, state); err != nil {
+		return facts.CannotTell(err.Error())
+	}
+	x.host.learnState(stateOf(x.bundle.Dir))
+	return x.process.Prove(ctx, x.bundle.Rootfs())
+}
+
+// stateOf returns the runtime's state directory from a bundle in it:
+// STATE/io.containerd.runtime.v2.task/k8s.io/ID.
+func stateOf(bundle string) string {
+	return path.Dir(path.Dir(path.Dir(strings.TrimSuffix(bundle, "/"))))
+}
+
+// read takes the container's table and, after it, the host's state of every
+// source.
+func (x *examination) read(ctx context.Context) error {
+	table, err := x.process.Table()
+	if err != nil {
+		return err
+	}
+	x.table = table
+	x.proofs = verify.Mounts(x.entry.Outcomes, table, x.host.lookup(ctx))
+	return nil
+}
+
+// proven reports whether what was read is known to be the container's.
+func (x *examination) proven() bool { return x.identity.Truth == facts.Yes }
+
+func (x *examination) found(code, message string) {
+	x.findings = append(x.findings, facts.Finding{Code: code, Message: message})
+}
+
+func (x *examination) close() {
+	if x.process != nil {
+		_ = x.process.Close() // a pidfd; nothing can be lost
+	}
+}
+
+// String names the container in log lines.
+func (x *examination) String() string {
+	return fmt.Sprintf("container %s of pod %s/%s", x.container.Name, x.container.Pod.Namespace, x.container.Pod.Name)
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/containerd/containerd/v2/defaults"
+
+	"github.com/mountward/mountward/pkg/apply"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+// How long what was found out about the host may be old at a creation. At
+// start everything is read anew.
+const (
+	prefixAge      = time.Second
+	kubeletRootAge = 30 * time.Second
+)
+
+// host is what is known of the runtime's side of one connection.
+type host struct {
+	view   *hostview.View
+	proc   string
+	daemon *daemon // whose settings may come after the connection
+
+	mu          sync.Mutex
+	kubeletRoot string
+	kubeletWhy  string
+	kubeletRead time.Time
+	state       string // containerd's state directory, once a bundle was found
+	prefixes    map[string]facts.HostMount
+	prefixesOf  *policy.Policy
+	prefixesAt  time.Time
+}
+
+func newHost(view *hostview.View, d *daemon) *host {
+	return &host{view: view, proc: "/proc", daemon: d}
+}
+
+// vars returns the values of the policy's path variables. The kubelet may
+// start after us, so its root is looked for again while it is only guessed.
+func (h *host) vars() policy.Vars {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	set := h.daemon.settings.Host
+	v := policy.Vars{
+		KubeletRoot:  set.KubeletRoot,
+		RuntimeState: set.RuntimeState,
+		RuntimeRoot:  set.RuntimeRoot,
+	}
+	if v.KubeletRoot == settings.Auto {
+		if h.kubeletRoot == "" || time.Since(h.kubeletRead) > kubeletRootAge {
+			h.kubeletRoot, h.kubeletWhy = hostview.KubeletRoot(h.proc)
+			h.kubeletRead = time.Now()
+		}
+		v.KubeletRoot = h.kubeletRoot
+	}
+	if v.RuntimeState == settings.Auto {
+		v.RuntimeState = h.state
+		if v.RuntimeState == "" {
+			v.RuntimeState = defaults.DefaultStateDir
+		}
+	}
+	if v.RuntimeRoot == settings.Auto {
+		v.RuntimeRoot = defaults.DefaultRootDir
+	}
+	return v
+}
+
+// learnState remembers the runtime's state directory from a bundle found in
+// it.
+func (h *host) learnState(dir string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state = dir
+}
+
+// env returns the variables and what the literal parts of the policy's paths
+// lead to now. fresh does not trust what was read a moment ago.
+func (h *host) env(ctx context.Context, p *policy.Policy, fresh bool) policy.Env {
+	env := policy.Env{Vars: h.vars()}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if fresh || h.prefixesOf != p || time.Since(h.prefixesAt) > prefixAge {
+		h.prefixes = map[string]facts.HostMount{}
+		for _, path := range p.Prefixes(env.Vars) {
+			if m, err := h.view.Lookup(ctx, path); err == nil {
+				h.prefixes[path] = m
+			}
+		}
+		h.prefixesOf, h.prefixesAt = p, time.Now()
+	}
+	env.Prefixes = h.prefixes
+	return env
+}
+
+// resolve fills in what the host view knows of the mounts' sources.
+func (h *host) resolve(ctx context.Context, mounts []facts.Mount) {
+	for i := range mounts {
+		m := &mounts[i]
+		if !m.Bind() {
+			continue
+		}
+		found, err := h.view.Lookup(ctx, m.Source)
+		if err != nil {
+			m.HostWhy = reason(err)
+			continue
+		}
+		m.Host = &found
+	}
+}
+
+// reason is the part of an error a finding carries.
+func reason(err error) string {
+	var cannot *hostview.CannotTell
+	if errors.As(err, &cannot) {
+		return cannot.Why
+	}
+	return err.Error()
+}
+
+// lookup is the view's Lookup with the context bound.
+func (h *host) lookup(ctx context.Context) func(string) (facts.HostMount, error) {
+	return func(path string) (facts.HostMount, error) { return h.view.Lookup(ctx, path) }
+}
+
+// table returns the runtime's mount table as apply wants it.
+func (h *host) table(ctx context.Context) func() (apply.MountTable, error) {
+	return func() (apply.MountTable, error) {
+		t, err := h.view.Table(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return runtimeTable{t, h.view, ctx}, nil
+	}
+}
+
+type runtimeTable struct {
+	*hostview.Table
+	view *hostview.View
+	ctx  context.Context
+}
+
+// Recheck reads the propagation of an entry anew.
+func (t runtimeTable) Recheck(e hostview.Entry) (hostview.Entry, error) {
+	return t.view.Recheck(t.ctx, e)
+}

@@ -1,0 +1,63 @@
+// Command mountward is an NRI plugin for containerd and its command line, in
+// one static binary.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/mountward/mountward/pkg/cli"
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	// A runtime starts us with nothing but three variables in the environment:
+	// no arguments, and output that leads nowhere.
+	if launched() && len(os.Args) == 1 {
+		d := newDaemon(settings.Source{TextName: launchedConfig}, nil)
+		if err := d.serve(context.Background(), serveLaunched); err != nil {
+			return cli.ExitNo
+		}
+		return cli.ExitYes
+	}
+	return cli.Execute(context.Background(), cli.Program{
+		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, Version: version(),
+		Run: func(ctx context.Context, config cli.Config) error {
+			d := newDaemon(settings.Source{Path: config.Path, Explicit: config.Explicit}, os.Stderr)
+			d.start("")
+			return d.serve(ctx, func(ctx context.Context, d *daemon) error { return serveSocket(ctx, d, config) })
+		},
+	})
+}
+
+// serve runs until the connection ends for good or a signal asks to stop;
+// SIGHUP reloads the policy meanwhile.
+func (d *daemon) serve(ctx context.Context, connection func(context.Context, *daemon) error) error {
+	defer d.close()
+	// Little memory matters more here than a few microseconds: what a start
+	// allocates is gone the next moment.
+	debug.SetGCPercent(50)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangup:
+				if d.trail.Load() != nil { // else the policy was not read yet
+					d.loadPolicy(nil)
+				}
+			}
+		}
+	}()
+	return connection(ctx, d)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mountward/mountward/config"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+// inForce is the policy that decides now.
+type inForce struct {
+	policy *policy.Policy
+	origin settings.Origin
+	// refuse is set where there is no policy to go by and the settings say
+	// that then nothing may be created.
+	refuse error
+}
+
+// loaded is the result of one attempt to load a policy.
+type loaded struct {
+	inForce
+	// rejected is why what was configured is not in force; nil when it is.
+	rejected error
+	// warning is why no copy of it could be kept.
+	warning error
+}
+
+// load reads the configured policy. Where that fails it falls back: to the
+// last good policy, else to the built-in one in audit mode, else (settings
+// guard.on_policy_error = "deny") to none. A mistake in the settings counts as
+// one in the policy. hadFile says that a policy file was in force before.
+func load(s settings.Settings, settingsErr error, hadFile bool) loaded {
+	builtin := config.Policy()
+	if hadFile {
+		builtin = nil
+	}
+	p, file, err := readPolicy(s, builtin)
+	if settingsErr != nil {
+		err = errors.Join(settingsErr, err)
+	}
+	if err == nil {
+		return loaded{inForce: inForce{policy: p, origin: file.Origin}, warning: s.SaveLastGood(file)}
+	}
+	last, ok, lastErr := lastGood(s)
+	if ok {
+		return loaded{inForce: inForce{policy: last, origin: settings.OriginLastGood}, rejected: err}
+	}
+	fallback, parseErr := policy.Parse(policy.File{Name: settings.BuiltInName, Data: config.Policy()})
+	if parseErr != nil {
+		// The embedded policy is tested; a build without that test must still
+		// not take the node down.
+		fallback = &policy.Policy{Version: 1, Mode: policy.ModeAudit, Default: "allow", Name: settings.BuiltInName}
+	}
+	fallback.Mode = policy.ModeAudit
+	result := loaded{inForce: inForce{policy: fallback, origin: settings.OriginBuiltIn}, rejected: err, warning: lastErr}
+	if s.Guard.OnPolicyError == settings.PolicyErrorDeny {
+		result.refuse = fmt.Errorf("mountward: no container is created without a policy (on_policy_error = \"deny\"): %w", err)
+	}
+	return result
+}
+
+func readPolicy(s settings.Settings, builtin []byte) (*policy.Policy, settings.PolicyFile, error) {
+	file, err := s.ReadPolicy(builtin)
+	if err != nil {
+		return nil, file, err
+	}
+	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
+	return p, file, err
+}
+
+func lastGood(s settings.Settings) (*policy.Policy, bool, error) {
+	file, ok, err := s.LastGood()
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
+	return p, err == nil, err
+}

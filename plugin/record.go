@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+
+	"github.com/mountward/mountward/pkg/apply"
+	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/settings"
+	"github.com/mountward/mountward/pkg/verify"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+func (f inForce) record() audit.Policy {
+	return audit.Policy{Name: f.policy.Name, SHA256: f.policy.SHA256, Mode: string(f.policy.Mode)}
+}
+
+func (f inForce) source() string {
+	if f.refuse != nil {
+		return audit.FromNothing
+	}
+	return string(f.origin)
+}
+
+func (d *daemon) recordLoaded(f inForce) {
+	d.trail.Load().Record(audit.PolicyLoaded{
+		Policy: f.record(), Source: f.source(), Default: string(f.policy.Default), Rules: len(f.policy.Rules),
+	})
+}
+
+// recordRejected tells why the configured policy is not in force, and what is.
+func (d *daemon) recordRejected(err error, f inForce, stays bool) {
+	source := f.source()
+	if stays {
+		source = audit.FromFile
+	}
+	d.trail.Load().Record(audit.PolicyRejected{
+		Name: d.settings.Policy, Errors: audit.PolicyErrors(err),
+		InForce: audit.InForce{Policy: f.record(), Source: source},
+	})
+}
+
+// recordDecision records a creation about which there is something to say.
+func (d *daemon) recordDecision(c facts.Container, plan apply.Plan, f *inForce) {
+	if d.settings.Audit.Decisions != settings.DecisionsAll && !noteworthy(plan) {
+		return
+	}
+	event := audit.Decision{
+		Container: audit.ContainerOf(c), Policy: f.record(),
+		Refused: plan.Refusal != nil, Outcomes: plan.Outcomes, Findings: plan.Findings,
+	}
+	if plan.Refusal != nil {
+		event.Owner = plan.Refusal.Error()
+	}
+	d.record(event)
+}
+
+// record holds back what a looping pod repeats.
+func (d *daemon) record(event audit.Decision) {
+	repeated, ok := d.repeats.See(audit.KeyOf(event), d.now())
+	if !ok {
+		return
+	}
+	event.Repeated = repeated
+	d.trail.Load().Record(event)
+}
+
+// noteworthy reports whether something was changed, left, refused or would
+// have been, or an audit rule matched.
+func noteworthy(plan apply.Plan) bool {
+	if len(plan.Findings) > 0 || plan.Refusal != nil {
+		return true
+	}
+	for _, o := range plan.Outcomes {
+		if o.Result != facts.Unchanged || len(o.Audited) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// recordRefusal records a creation refused before anything was decided.
+func (d *daemon) recordRefusal(c facts.Container, f *inForce, err error) {
+	d.record(audit.Decision{Container: audit.ContainerOf(c), Policy: f.record(), Refused: true, Owner: err.Error()})
+}
+
+// recordRejection records that the final list of mounts is not what the policy
+// allows.
+func (d *daemon) recordRejection(c facts.Container, f *inForce, err error, refused bool) {
+	event := audit.Decision{
+		Container: audit.ContainerOf(c), Policy: f.record(), Refused: refused,
+		Findings: []facts.Finding{{Code: "final-list", Message: err.Error()}},
+	}
+	if refused {
+		event.Owner = err.Error()
+	}
+	d.record(event)
+}
+
+// recordDrift records a proof that did not come out the same, or a refusal.
+func (d *daemon) recordDrift(x *examination, f *inForce, refusal error) {
+	same := refusal == nil && len(x.findings) == 0
+	for _, p := range x.proofs {
+		same = same && p.Verdict == verify.Same
+	}
+	if same {
+		return
+	}
+	if refusal != nil {
+		x.found("start-refused", refusal.Error())
+	}
+	d.trail.Load().Record(audit.Drift{
+		Container: audit.ContainerOf(x.container), Policy: f.record(), PID: x.pid,
+		Refused: refusal != nil, Proofs: x.proofs, Findings: x.findings,
+	})
+}
+
+// recordTask records the map of a container that starts.
+func (d *daemon) recordTask(ctx context.Context, h *host, x *examination, f *inForce) {
+	task := volumes.Unmapped(x.pid, x.identity.Why)
+	if x.table != nil {
+		vars := h.vars()
+		task = volumes.Map(volumes.Sources{
+			Outcomes: x.entry.Outcomes, Container: x.table, Host: h.lookup(ctx), Devices: d.devices,
+			KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
+		}, x.pid, x.bundle.Rootfs())
+	}
+	d.trail.Load().Record(audit.Task{
+		Container: audit.ContainerOf(x.container), Policy: f.record(),
+		PID: task.PID, Rootfs: task.Rootfs, Mounts: task.Mounts,
+	})
+}

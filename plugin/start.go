@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/containerd/nri/pkg/api"
+
+	"github.com/mountward/mountward/pkg/apply"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/verify"
+)
+
+// StartContainer is the moment of truth: the container's mount namespace is
+// final and its own code has not run. What was decided is compared with the
+// kernel's tables, the deny rules are asked once more about what is really
+// mounted, and the map of the task is recorded.
+//
+// An error stops the container. There are two reasons for one, both only in
+// enforce mode and never for a static pod: a mount that the policy denies now
+// that its real source is known, and more propagation than was decided, still
+// so on a second read. What cannot be told is recorded and refuses nothing.
+func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
+	d := p.daemon
+	container := describe(pod, c)
+	force := d.force.Load()
+	entry, known, err := d.ledger().Get(container.ID)
+	if err != nil {
+		d.log().WithError(err).Error("cannot read what was decided; the start is not compared with it")
+	}
+	if !known {
+		entry.Container, entry.Outcomes = container, unjudged(container.Mounts)
+	}
+	x := p.examine(ctx, container, int(c.GetPid()), entry)
+	defer x.close()
+
+	var refusal error
+	if x.proven() && known {
+		refusal = p.stops(ctx, x, force)
+	}
+	enforce := force.policy.Mode == policy.ModeEnforce && force.refuse == nil && container.Pod.Static().Truth != facts.Yes
+	if !enforce && refusal != nil {
+		x.found("would-refuse-start", refusal.Error())
+		refusal = nil
+	}
+	d.recordDrift(x, force, refusal)
+	if refusal == nil {
+		d.recordTask(ctx, p.host, x, force)
+	}
+	return refusal
+}
+
+// stops returns why the container must not start.
+func (p *plugin) stops(ctx context.Context, x *examination, force *inForce) error {
+	if o := p.deniedNow(ctx, x, force); o != nil {
+		return errors.New(apply.Refusal(*o))
+	}
+	if len(verify.MoreThanDecided(x.proofs)) == 0 {
+		return nil
+	}
+	// The host may have changed between the two tables: only what is still so
+	// against the host's groups of now is true.
+	if err := x.read(ctx); err != nil {
+		x.found("cannot-tell", "the second read failed: "+err.Error())
+		return nil
+	}
+	more := verify.MoreThanDecided(x.proofs)
+	if len(more) == 0 {
+		return nil
+	}
+	return fmt.Errorf("mountward: mount %s has more propagation than decided: %s", more[0].Destination, more[0].Reason)
+}
+
+// deniedNow decides once more about what was asked, with what is really
+// mounted, and returns the first mount that is denied. A mount that is still
+// what was decided about is not asked about again: that the host mounted
+// something over its source meanwhile is no reason.
+func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) *facts.Outcome {
+	asked := x.entry.Container
+	asked.Pod = x.container.Pod
+	same := true
+	if exact := p.host.view.Privilege(x.bundle); exact.Truth != facts.Unknown {
+		same = asked.Privileged.Truth == exact.Truth
+		asked.Privileged = exact
+	}
+	var again []bool
+	if asked.Mounts, again = x.actual(same); again == nil {
+		return nil
+	}
+	p.host.resolve(ctx, asked.Mounts)
+	env := p.host.env(ctx, force.policy, true)
+	asked.Role = facts.Role(asked.Mounts, env.KubeletRoot)
+	for i, decision := range force.policy.Decide(asked, env, false) {
+		if again[i] && decision.Action == facts.ActionDeny {
+			return &facts.Outcome{
+				Mount: asked.Mounts[i], Asked: asked.Mounts[i].Requested(), Action: facts.ActionDeny, Result: facts.Refused,
+				Rule: decision.Rule, Position: decision.Position, Reason: decision.Reason,
+			}
+		}
+	}
+	return nil
+}
+
+// actual returns the mounts as asked with what is really mounted in their
+// places, and which of them must be decided about again: those that lead
+// elsewhere than at creation, or to where it could not be told then. again is
+// nil where there are none.
+func (x *examination) actual(sameFacts bool) (mounts []facts.Mount, again []bool) {
+	at := map[string]int{}
+	for _, o := range x.entry.Outcomes {
+		at[o.Mount.CleanDestination()]++
+	}
+	must := make([]bool, len(x.entry.Outcomes))
+	for i, o := range x.entry.Outcomes {
+		m := o.Mount
+		if m.Bind() {
+			// Of several mounts at one place the table shows the topmost.
+			if seen, ok := x.table.At(m.CleanDestination()); ok && at[m.CleanDestination()] == 1 {
+				m.Actual = seen.Identity()
+			}
+			moved := m.Host == nil || !m.Actual.IsZero() && m.Actual != m.Host.Identity()
+			if moved || !sameFacts {
+				must[i], again = true, must
+			}
+		}
+		m.Host, m.HostWhy = nil, ""
+		mounts = append(mounts, m)
+	}
+	return mounts, again
+}
+
+// unjudged stands in for the outcomes of a container that we did not see
+// created: it claims nothing, and the map can still be drawn.
+func unjudged(mounts []facts.Mount) []facts.Outcome {
+	outcomes := make([]facts.Outcome, 0, len(mounts))
+	for _, m := range mounts {
+		outcomes = append(outcomes, facts.Outcome{Mount: m, Asked: m.Requested(), Result: facts.Unchanged})
+	}
+	return outcomes
+}

@@ -1,0 +1,16 @@
+package main
+
+import "runtime/debug"
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	return v + " " + info.GoVersion
+}

@@ -1,0 +1,158 @@
+// Package journald_test sends records to a real systemd-journald and reads them
+// back with journalctl.
+package journald_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// setup prepares the mount namespace of the daemon: what it reads and writes is
+// on file systems that end with it, and the machine's journal is not touched.
+// "Audit=" leaves the kernel's auditing as it is.
+const setup = `set -eu
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /var/log
+mkdir -p /run/systemd/journald.conf.d /run/systemd/journal /run/log/journal
+printf '[Journal]\nStorage=volatile\nAudit=\nReadKMsg=no\nRateLimitIntervalSec=0\nForwardToSyslog=no\n' \
+	> /run/systemd/journald.conf.d/test.conf
+echo 0123456789abcdef0123456789abcdef > /run/machine-id
+mount --bind /run/machine-id /etc/machine-id
+exec "$1"
+`
+
+// daemon is a systemd-journald in a mount namespace of its own.
+type daemon struct {
+	socket string // as seen from here
+	dir    string // of its journal
+}
+
+// startJournald starts a daemon that ends with the test, also when the test is
+// killed.
+func startJournald(t *testing.T) daemon {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: journald runs in a mount namespace of its own")
+	}
+	program := "/lib/systemd/systemd-journald"
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("this test needs the Debian package systemd: %v", err)
+	}
+	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c", setup, "sh", program)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+
+	started, ended := make(chan error), make(chan struct{})
+	go func() {
+		// The kernel sends the death signal when the thread that forked ends.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // it ends by our signal; what it said is in output
+			close(ended)
+		}
+	}()
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+		if t.Failed() {
+			t.Logf("journald said:\n%s", output.String())
+		}
+	})
+
+	root := fmt.Sprintf("/proc/%d/root", cmd.Process.Pid)
+	d := daemon{
+		socket: filepath.Join(root, "run/systemd/journal/socket"),
+		dir:    filepath.Join(root, "run/log/journal"),
+	}
+	waitFor(t, "journald's socket", func() bool {
+		// /proc/<pid>/root is this namespace until unshare has made its own.
+		id, err := os.ReadFile(filepath.Join(root, "run/machine-id"))
+		if err != nil || !bytes.HasPrefix(id, []byte("0123456789abcdef")) {
+			return false
+		}
+		_, err = os.Stat(d.socket)
+		return err == nil
+	})
+	return d
+}
+
+type pair struct{ Name, Value string }
+
+// read returns the records that match, as soon as there are as many as wanted.
+func (d daemon) read(t *testing.T, count int, match ...string) [][]pair {
+	t.Helper()
+	var records [][]pair
+	waitFor(t, fmt.Sprintf("%d records", count), func() bool {
+		args := append([]string{"--directory", d.dir, "--output", "export", "--quiet"}, match...)
+		output, err := exec.Command("journalctl", args...).Output()
+		if err != nil {
+			return false
+		}
+		if records, err = parseExport(output); err != nil {
+			t.Fatal(err)
+		}
+		return len(records) >= count
+	})
+	if len(records) != count {
+		t.Errorf("%d records for %q, want %d", len(records), match, count)
+	}
+	return records
+}
+
+// parseExport reads the Journal Export Format:
+// https://systemd.io/JOURNAL_EXPORT_FORMATS/
+func parseExport(data []byte) ([][]pair, error) {
+	var records [][]pair
+	var record []pair
+	for len(data) > 0 {
+		line, rest, ok := bytes.Cut(data, []byte("\n"))
+		switch name, value, text := bytes.Cut(line, []byte("=")); {
+		case !ok:
+			return nil, fmt.Errorf("no newline after %q", line)
+		case len(line) == 0:
+			records, record = append(records, record), nil
+		case text:
+			record = append(record, pair{string(name), string(value)})
+		default:
+			if len(rest) < 8 || uint64(len(rest)-8) <= binary.LittleEndian.Uint64(rest) {
+				return nil, fmt.Errorf("length of %q leads beyond the end", line)
+			}
+			size := binary.LittleEndian.Uint64(rest)
+			record = append(record, pair{string(line), string(rest[8 : 8+size])})
+			rest = rest[8+size+1:]
+		}
+		data = rest
+	}
+	return records, nil
+}
+
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for range 600 {
+		if holds() {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("waited in vain for %s", what)
+}
