@@ -106,13 +106,14 @@ func (d *daemon) recordDrift(x *examination, f *inForce, refusal error) {
 	if same {
 		return
 	}
-	if refusal != nil {
-		x.found("start-refused", refusal.Error())
-	}
-	d.trail.Load().Record(audit.Drift{
+	event := audit.Drift{
 		Container: audit.ContainerOf(x.container), Policy: f.record(), PID: x.pid,
 		Refused: refusal != nil, Proofs: x.proofs, Findings: x.findings,
-	})
+	}
+	if refusal != nil {
+		event.Owner = refusal.Error()
+	}
+	d.trail.Load().Record(event)
 }
 
 // recordTask records the map of a container that starts.

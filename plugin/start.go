@@ -93,11 +93,17 @@ func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) 
 	env := p.host.env(ctx, force.policy, true)
 	asked.Role = facts.Role(asked.Mounts, env.KubeletRoot)
 	for i, decision := range force.policy.Decide(asked, env, false) {
-		if again[i] && decision.Action == facts.ActionDeny {
-			return &facts.Outcome{
-				Mount: asked.Mounts[i], Asked: asked.Mounts[i].Requested(), Action: facts.ActionDeny, Result: facts.Refused,
-				Rule: decision.Rule, Position: decision.Position, Reason: decision.Reason,
-			}
+		if !again[i] || decision.Action != facts.ActionDeny {
+			continue
+		}
+		if decision.Rule == "" && len(decision.Unknown) > 0 {
+			// The default denies only because a rule could not be judged.
+			x.found("cannot-tell", asked.Mounts[i].Destination+": "+decision.Unknown[0])
+			continue
+		}
+		return &facts.Outcome{
+			Mount: asked.Mounts[i], Asked: asked.Mounts[i].Requested(), Action: facts.ActionDeny, Result: facts.Refused,
+			Rule: decision.Rule, Position: decision.Position, Reason: decision.Reason,
 		}
 	}
 	return nil

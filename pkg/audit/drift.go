@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/verify"
@@ -13,7 +14,8 @@ type Drift struct {
 	Container Container       `json:"container"`
 	Policy    Policy          `json:"policy"`
 	PID       int             `json:"pid,omitempty"`
-	Refused   bool            `json:"refused"` // the start was answered with an error
+	Refused   bool            `json:"refused"`                 // the start was answered with an error
+	Owner     string          `json:"owner_message,omitempty"` // that error: what the owner of the pod was told
 	Proofs    []verify.Proof  `json:"proofs"`
 	Findings  []facts.Finding `json:"findings,omitempty"`
 }
@@ -49,10 +51,16 @@ func proofText(p verify.Proof) string {
 	return text
 }
 
-// headline tells the worst proof, and how many others are not as decided.
+// headline tells why a start was refused, else the worst proof and how many
+// others are not as decided, else what could not be told.
 func (d Drift) headline() (string, priority) {
 	worst, others := d.worst()
-	if worst == nil {
+	switch {
+	case d.Refused && d.Owner != "":
+		return fmt.Sprintf("refused the start of %s: %s", d.Container, strings.TrimPrefix(d.Owner, "mountward: ")), prioError
+	case worst == nil && len(d.Findings) > 0:
+		return fmt.Sprintf("about %s: %s", d.Container, d.Findings[0].Message), prioNotice
+	case worst == nil:
 		return fmt.Sprintf("mounts of %s are as decided", d.Container), prioInfo
 	}
 	what := fmt.Sprintf("mount %s is %s, decided %s (host: %s)",

@@ -35,7 +35,7 @@ func (e PolicyError) String() string {
 // strictly, and each of several errors joined.
 func PolicyErrors(err error) []PolicyError {
 	var places strict.Errors
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only the outermost is taken apart
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []PolicyError
 		for _, one := range joined.Unwrap() {
 			all = append(all, PolicyErrors(one)...)

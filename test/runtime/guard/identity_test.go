@@ -95,7 +95,7 @@ func TestDenyBySourceHolds(t *testing.T) {
 func TestSwapBetweenCreateAndStart(t *testing.T) {
 	tests := []struct {
 		name, policy string
-		swap         string // what "plain" becomes a link to; "" leaves it
+		swap         string // what plain/sub becomes a link into; "" leaves it
 		refused      bool
 	}{
 		{"deny, swapped", "allow", "secret", true},
@@ -132,10 +132,10 @@ func TestSwapBetweenCreateAndStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.swap != "" {
-				if err := os.Rename(dir+"/plain", dir+"/gone"); err != nil {
+				if err := os.Rename(dir+"/plain/sub", dir+"/gone"); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.Symlink(test.swap, dir+"/plain"); err != nil {
+				if err := os.Symlink("../"+test.swap+"/sub", dir+"/plain/sub"); err != nil {
 					t.Fatal(err)
 				}
 			}
