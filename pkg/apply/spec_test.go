@@ -205,24 +205,37 @@ func TestOptionlessBinds(t *testing.T) {
 		findings int
 	}{
 		{
-			"lowered: rslave where the host can", []facts.Mount{mount("/a", "/s", &shared, "rshared"), hook("/s", &shared)},
-			[]policy.Decision{set(facts.Private), allow}, []string{"/cdi rbind,rslave", "/a rbind,rprivate"}, 0,
+			"lowered: rslave where the host can",
+			[]facts.Mount{mount("/a", "/s", &shared, "rshared"), hook("/s", &shared)},
+			[]policy.Decision{set(facts.Private), allow},
+			[]string{"/cdi rbind,rslave", "/a rbind,rprivate"},
+			0,
 		},
 		{
-			"lowered: rprivate where it cannot", []facts.Mount{mount("/a", "/s", &shared, "rshared"), hook("/p", &private)},
-			[]policy.Decision{set(facts.Private), allow}, []string{"/a rbind,rprivate", "/cdi rbind,rprivate"}, 0,
+			"lowered: rprivate where it cannot",
+			[]facts.Mount{mount("/a", "/s", &shared, "rshared"), hook("/p", &private)},
+			[]policy.Decision{set(facts.Private), allow},
+			[]string{"/a rbind,rprivate", "/cdi rbind,rprivate"},
+			0,
 		},
 		{
-			"another rshared stays: left, with a finding", []facts.Mount{mount("/a", "/s", &shared, "rshared"), mount("/b", "/s", &shared, "rshared"), hook("/s", &shared)},
-			[]policy.Decision{set(facts.Private), allow, allow}, []string{"/a rbind,rprivate"}, 1,
+			"another rshared stays: left, with a finding",
+			[]facts.Mount{mount("/a", "/s", &shared, "rshared"), mount("/b", "/s", &shared, "rshared"), hook("/s", &shared)},
+			[]policy.Decision{set(facts.Private), allow, allow},
+			[]string{"/a rbind,rprivate"},
+			1,
 		},
 		{
-			"nothing lowered: left, with a finding", []facts.Mount{mount("/a", "/s", &shared, "rshared"), hook("/s", &shared)},
-			[]policy.Decision{allow, allow}, nil, 1,
+			"nothing lowered: left, with a finding",
+			[]facts.Mount{mount("/a", "/s", &shared, "rshared"), hook("/s", &shared)},
+			[]policy.Decision{allow, allow},
+			nil, 1,
 		},
 		{
-			"no rshared asked: nothing to say", []facts.Mount{mount("/a", "/s", &shared, "rslave"), hook("/s", &shared)},
-			[]policy.Decision{allow, allow}, nil, 0,
+			"no rshared asked: nothing to say",
+			[]facts.Mount{mount("/a", "/s", &shared, "rslave"), hook("/s", &shared)},
+			[]policy.Decision{allow, allow},
+			nil, 0,
 		},
 	}
 	for _, test := range tests {

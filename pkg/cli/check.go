@@ -13,7 +13,7 @@ import (
 	"github.com/mountward/mountward/pkg/settings"
 )
 
-func checkCommand(p Program) *cobra.Command {
+func checkCommand() *cobra.Command {
 	var path string
 	c := &cobra.Command{
 		Use:   "check [FILE]",

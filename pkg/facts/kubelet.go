@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -95,7 +96,7 @@ func (k KubeletPath) parts() []string {
 	case PathVolume:
 		return append(pod, volumesDir, k.Plugin, k.Volume)
 	case PathTarget:
-		parts := append(pod, volumesDir, k.Plugin, k.Volume)
+		parts := slices.Concat(pod, []string{volumesDir, k.Plugin, k.Volume})
 		if k.Kind == KindCSI {
 			parts = append(parts, targetDir)
 		}
@@ -107,9 +108,9 @@ func (k KubeletPath) parts() []string {
 	case PathPlugins:
 		return []string{pluginsDir}
 	case PathStaged, PathStaging:
-		parts := append(csi, k.Driver, k.HandleHash)
+		parts := slices.Concat(csi, []string{k.Driver, k.HandleHash})
 		if k.PV != "" {
-			parts = append(csi, pvDir, k.PV)
+			parts = slices.Concat(csi, []string{pvDir, k.PV})
 		}
 		if k.Role == PathStaging {
 			parts = append(parts, stagingDir)

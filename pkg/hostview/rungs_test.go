@@ -98,8 +98,8 @@ func TestBothRungsTellTheSameOfLiveMounts(t *testing.T) {
 		if e, ok := table.Covering(a.Canonical); !ok || uint64(e.ID) != b.MountID {
 			t.Errorf("%q: the table says mount %d covers %q, the kernel says %d", p, e.ID, a.Canonical, b.MountID)
 		}
-		if real := evaluate(t, p); real != a.Canonical {
-			t.Errorf("%q: canonical form %q, want %q", p, a.Canonical, real)
+		if resolved := evaluate(t, p); resolved != a.Canonical {
+			t.Errorf("%q: canonical form %q, want %q", p, a.Canonical, resolved)
 		}
 	}
 	t.Logf("%d paths found, %d covered by other mounts", found, missing)
@@ -116,11 +116,11 @@ func evaluate(t *testing.T, path string) string {
 		t.Fatalf("open %q: %v", path, err)
 	}
 	defer syscall.Close(fd)
-	real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	resolved, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return real
+	return resolved
 }
 
 func TestLookupFollowsWhatHappensToAPath(t *testing.T) {

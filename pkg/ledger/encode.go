@@ -191,6 +191,7 @@ func mapStrings(v reflect.Value, f func(string) string) reflect.Value {
 			}
 		}
 		return to
+	default:
 	}
 	return v
 }

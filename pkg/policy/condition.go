@@ -18,6 +18,7 @@ func (c condition) any(q *query, strict bool) (facts.Truth, selector) {
 			if unknown == nil {
 				unknown = s
 			}
+		case facts.No:
 		}
 	}
 	if unknown != nil {
@@ -38,6 +39,7 @@ func (c condition) holds(q *query, strict bool) (facts.Truth, selector) {
 			if unknown == nil {
 				unknown = s
 			}
+		case facts.Yes:
 		}
 	}
 	if unknown != nil {
@@ -71,6 +73,7 @@ func (r *Rule) try(q *query) verdict {
 		if matched == facts.Yes {
 			return verdict{facts.Unknown, selector, !strict, true}
 		}
+	case facts.No:
 	}
 	return v
 }

@@ -35,6 +35,7 @@ func (s sourceSelector) match(q *query, strict bool) facts.Truth {
 			return facts.Yes
 		case facts.Unknown:
 			result = facts.Unknown
+		case facts.No:
 		}
 	}
 	return result

@@ -44,8 +44,8 @@ func TestReadPolicy(t *testing.T) {
 			name: "a file behind links, as in a ConfigMap",
 			prepare: func(t *testing.T, s *Settings) {
 				write(t, filepath.Join(filepath.Dir(s.Policy), "..1", "policy.toml"), "rules")
-				os.Symlink("..1", filepath.Join(filepath.Dir(s.Policy), "..data"))
-				os.Symlink("..data/policy.toml", s.Policy)
+				must(t, os.Symlink("..1", filepath.Join(filepath.Dir(s.Policy), "..data")))
+				must(t, os.Symlink("..data/policy.toml", s.Policy))
 			},
 			want: PolicyFile{Data: []byte("rules"), Origin: OriginFile},
 		},
@@ -98,14 +98,14 @@ func TestReadPolicy(t *testing.T) {
 		{
 			name: "a link that leads nowhere",
 			prepare: func(t *testing.T, s *Settings) {
-				os.MkdirAll(filepath.Dir(s.Policy), 0o755)
-				os.Symlink("nowhere", s.Policy)
+				must(t, os.MkdirAll(filepath.Dir(s.Policy), 0o755))
+				must(t, os.Symlink("nowhere", s.Policy))
 			},
 			wantErr: "no such file",
 		},
 		{
 			name:    "a directory",
-			prepare: func(t *testing.T, s *Settings) { os.MkdirAll(s.Policy, 0o755) },
+			prepare: func(t *testing.T, s *Settings) { must(t, os.MkdirAll(s.Policy, 0o755)) },
 			wantErr: "not a regular file",
 		},
 		{
@@ -287,4 +287,11 @@ func FuzzParseLastGood(f *testing.F) {
 			t.Fatalf("%q was read as %+v", data, p)
 		}
 	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

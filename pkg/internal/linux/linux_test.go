@@ -26,7 +26,7 @@ func TestOpenPathWalksAsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +36,11 @@ func TestOpenPathWalksAsAsked(t *testing.T) {
 		want string
 		err  error
 	}{
-		{"link", NoMagicLinks, real + "/target", nil},
-		{"link", Cached, real + "/target", nil},
-		{"link", NoFollow, real + "/link", nil},
+		{"link", NoMagicLinks, resolved + "/target", nil},
+		{"link", Cached, resolved + "/target", nil},
+		{"link", NoFollow, resolved + "/link", nil},
 		{"link", NoLinks, "", unix.ELOOP},
-		{"/../target", InRoot, real + "/target", nil},
+		{"/../target", InRoot, resolved + "/target", nil},
 		{"absent", 0, "", os.ErrNotExist},
 		{"/proc/self/cwd", NoMagicLinks, "", unix.ELOOP},
 	} {

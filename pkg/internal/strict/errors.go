@@ -29,7 +29,7 @@ type Error struct {
 }
 
 // Error returns "file:line:col: message".
-func (e Error) Error() string { return e.Position.String() + ": " + e.Message }
+func (e Error) Error() string { return e.String() + ": " + e.Message }
 
 // Errors is everything that is wrong with a file, in the order of the file.
 type Errors []Error

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"testing"
 
@@ -66,7 +67,8 @@ func FuzzGrammar(f *testing.F) {
 
 func inside(t *testing.T, err error, data []byte) {
 	t.Helper()
-	all, ok := err.(Errors)
+	var all Errors
+	ok := errors.As(err, &all)
 	if !ok || len(all) == 0 {
 		t.Fatalf("error is %T, want Errors", err)
 	}

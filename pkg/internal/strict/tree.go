@@ -32,6 +32,7 @@ func (b *builder) build() {
 			b.open(keysOf(e), e.Kind == unstable.ArrayTable)
 		case unstable.KeyValue:
 			b.assign(b.table, b.header, e)
+		default: // comments
 		}
 	}
 	if err := p.Error(); err != nil {
