@@ -39,6 +39,20 @@ type plugin struct {
 	work   sync.WaitGroup
 }
 
+// deadlineShare is how much of the runtime's time for a request we take: an
+// answer that comes too late costs the connection.
+const deadlineShare = 0.7
+
+// bound limits a handler to its share of the runtime's time, 2 s where the
+// runtime tells none.
+func (p *plugin) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := p.stub.RequestTimeout()
+	if limit <= 0 {
+		limit = stub.DefaultRequestTimeout
+	}
+	return context.WithTimeout(ctx, time.Duration(deadlineShare*float64(limit)))
+}
+
 // launched reports whether containerd started this process from its plugin
 // directory.
 func launched() bool { return os.Getenv(api.PluginSocketEnvVar) != "" }

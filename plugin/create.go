@@ -15,6 +15,8 @@ import (
 // with the mounts to replace, or with an error that refuses the container.
 func (p *plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
 	d := p.daemon
+	ctx, cancel := p.bound(ctx)
+	defer cancel()
 	container := describe(pod, c)
 	force := d.force.Load()
 	static := container.Pod.Static().Truth == facts.Yes

@@ -24,6 +24,8 @@ import (
 // so on a second read. What cannot be told is recorded and refuses nothing.
 func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
 	d := p.daemon
+	ctx, cancel := p.bound(ctx)
+	defer cancel()
 	container := describe(pod, c)
 	force := d.force.Load()
 	entry, known, err := d.ledger().Get(container.ID)

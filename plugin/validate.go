@@ -17,6 +17,8 @@ import (
 // an rshared mount that the policy denies.
 func (p *plugin) ValidateContainerAdjustment(ctx context.Context, req *api.ValidateContainerAdjustmentRequest) error {
 	d := p.daemon
+	ctx, cancel := p.bound(ctx)
+	defer cancel()
 	force := d.force.Load()
 	container := describe(req.GetPod(), req.GetContainer())
 	if force.refuse != nil {

@@ -30,6 +30,8 @@ type Device struct {
 // without a block device of its own. NoDevice tells more.
 var ErrNotBlock = errors.New("not a block device")
 
+var errReused = errors.New("the number was given to another device while it was read")
+
 // Lookup returns the device with the number. A device that is not there is
 // looked for once more, since it can be removed between two reads; after that
 // it cannot be told. Device numbers are used again.
@@ -38,7 +40,7 @@ func (f FS) Lookup(number facts.DeviceNumber) (Device, error) {
 		return Device{}, fmt.Errorf("look up device %s: %w", number, ErrNotBlock)
 	}
 	d, err := f.lookup(number)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errReused) {
 		d, err = f.lookup(number)
 	}
 	if err != nil {
@@ -59,6 +61,10 @@ func (f FS) lookup(number facts.DeviceNumber) (Device, error) {
 	}
 	if d.DMUUID, err = attribute(link, "dm/uuid"); err != nil {
 		return Device{}, err
+	}
+	// A number given to another device meanwhile would mix the two.
+	if again, err := os.Readlink(link); err != nil || again != target {
+		return Device{}, errors.Join(err, errReused)
 	}
 	d.LV = logicalVolume(d.DMName, d.DMUUID)
 	return d, nil

@@ -1,5 +1,7 @@
 package device
 
+import "strings"
+
 // NoDevice says why a file system of this type has no block device of its own.
 func NoDevice(fsType string) string {
 	switch fsType {
@@ -7,6 +9,8 @@ func NoDevice(fsType string) string {
 		return fsType + ": in memory"
 	case "nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "virtiofs", "glusterfs":
 		return fsType + ": not on a device of this node"
+	case "proc", "sysfs", "cgroup", "cgroup2", "devpts", "mqueue", "bpf", "debugfs", "tracefs", "securityfs", "nsfs":
+		return fsType + ": made by the kernel"
 	case "overlay":
 		return "overlay: on the devices of its layers"
 	case "btrfs":
@@ -16,6 +20,9 @@ func NoDevice(fsType string) string {
 	case "":
 		return "no block device"
 	default:
+		if fsType == "fuse" || strings.HasPrefix(fsType, "fuse.") {
+			return fsType + ": served by a process"
+		}
 		return fsType + ": no block device"
 	}
 }

@@ -131,6 +131,8 @@ func judge(decided facts.Propagation, seen, host facts.MountState) (v Verdict, m
 		return Drift, true, fmt.Sprintf("decided %s, the kernel has %s against the host's %s", decided.Option(), seen, host)
 	case !host.Receives():
 		return Drift, false, fmt.Sprintf("decided %s, but the host mount is private now; after making it shared the container needs a restart", decided.Option())
+	case actual == facts.Slave:
+		return Drift, false, fmt.Sprintf("decided %s, the kernel has %s: what the container mounts stays inside (a user namespace makes shared mounts slaves)", decided.Option(), seen)
 	case seen.Master != 0 || seen.Peer != 0:
 		return Drift, false, fmt.Sprintf("decided %s, the kernel has %s, which is not the host mount's group (%s): the host mount was replaced or shared anew since", decided.Option(), seen, host)
 	default:

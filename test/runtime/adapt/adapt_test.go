@@ -189,8 +189,10 @@ func TestExternalPlugin(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	}()
 	if err := r.WaitSyncs(t.Context(), syncs+1); err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ action = "allow"
 	}
 	g.never("drift", id)
 	before := mustRecords(t, g.Ward)
-	if err := g.Suite.Restart(); err != nil {
+	if err := g.Restart(); err != nil {
 		t.Fatal(err)
 	}
 	// The new plugin proves the running container from what the old one kept.

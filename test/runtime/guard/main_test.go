@@ -48,7 +48,7 @@ func start(tb testing.TB, o ward.Options) *guard {
 }
 
 // in is the same guard for a subtest.
-func (g *guard) in(tb testing.TB) *guard { return &guard{g.Suite.In(tb), g.Ward, tb} }
+func (g *guard) in(tb testing.TB) *guard { return &guard{g.In(tb), g.Ward, tb} }
 
 // await waits for a record of one kind about one container.
 func (g *guard) await(event, container string) ward.Record {

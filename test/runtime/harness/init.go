@@ -48,7 +48,7 @@ func initialize(cgroup string, cover []string) (int, error) {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
-		case err == unix.EINTR:
+		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return 0, fmt.Errorf("wait for inside: %w", err)
 		case pid == child.Pid:
