@@ -52,6 +52,7 @@ func TestLookup(t *testing.T) {
 		"253:6": {"name": "dm-6", "dm/name": "vg-lv_rimage_0", "dm/uuid": "LVM-" + vgUUID + lvUUID},
 		"253:7": {"name": "dm-7", "dm/name": "luks-1-2", "dm/uuid": "CRYPT-LUKS2-x-luks-1-2"},
 		"253:8": {"name": "dm-8", "dm/name": "containerd-snap-1", "dm/uuid": ""},
+		"253:9": {"name": "dm-9", "dm/name": "vg-pvmove0", "dm/uuid": "LVM-" + vgUUID + lvUUID},
 		"253:0": {"name": "zram0"},
 		"8:1":   {"name": "sda1"},
 	})
@@ -67,6 +68,7 @@ func TestLookup(t *testing.T) {
 		{facts.DeviceNumber{Major: 253, Minor: 6}, Device{Name: "dm-6", DMName: "vg-lv_rimage_0", DMUUID: "LVM-" + vgUUID + lvUUID}},
 		{facts.DeviceNumber{Major: 253, Minor: 7}, Device{Name: "dm-7", DMName: "luks-1-2", DMUUID: "CRYPT-LUKS2-x-luks-1-2"}},
 		{facts.DeviceNumber{Major: 253, Minor: 8}, Device{Name: "dm-8", DMName: "containerd-snap-1"}},
+		{facts.DeviceNumber{Major: 253, Minor: 9}, Device{Name: "dm-9", DMName: "vg-pvmove0", DMUUID: "LVM-" + vgUUID + lvUUID}},
 		{facts.DeviceNumber{Major: 253, Minor: 0}, Device{Name: "zram0"}},
 		{facts.DeviceNumber{Major: 8, Minor: 1}, Device{Name: "sda1"}},
 	}

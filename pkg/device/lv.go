@@ -37,7 +37,7 @@ func logicalVolume(dmName, dmUUID string) *LogicalVolume {
 // reserved reports a name that LVM keeps for the parts of a volume. Before lvm2
 // 2.02.106 their uuids had no suffix.
 func reserved(lv string) bool {
-	if strings.HasPrefix(lv, "pvmove") {
+	if n, ok := strings.CutPrefix(lv, "pvmove"); ok && n != "" && strings.Trim(n, "0123456789") == "" {
 		return true
 	}
 	for _, part := range []string{

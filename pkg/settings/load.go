@@ -8,7 +8,8 @@ import (
 )
 
 // Source says where the settings come from: the text that NRI hands to a
-// launched plugin, unless it is blank; else a file.
+// launched plugin, unless it is blank or has only comments, as the shipped one;
+// else a file.
 type Source struct {
 	Text     string
 	TextName string // what positions in Text are reported with
@@ -20,7 +21,7 @@ type Source struct {
 // text or file, and "defaults" if there is neither. With an error the Settings
 // are Default.
 func (s Source) Load() (Settings, string, error) {
-	if strings.TrimSpace(s.Text) != "" {
+	if !blank(s.Text) {
 		name := s.TextName
 		if name == "" {
 			name = "nri configuration"
@@ -41,4 +42,14 @@ func (s Source) Load() (Settings, string, error) {
 	}
 	settings, err := Parse(path, data)
 	return settings, path, err
+}
+
+// blank reports a text that says nothing.
+func blank(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
 }

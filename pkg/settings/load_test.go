@@ -40,6 +40,7 @@ func TestLoad(t *testing.T) {
 	}{
 		{"the text of the runtime wins", Source{Text: `policy = "/from-text"`, TextName: "90-mountward.conf", Path: good}, "/from-text", "90-mountward.conf", ""},
 		{"a blank text is none", Source{Text: " \n\t", Path: good}, "/from-file", good, ""},
+		{"a text of comments only is none", Source{Text: "# policy = 1\n\n  # x\n", Path: good}, "/from-file", good, ""},
 		{"a bad text gives the defaults, not the file", Source{Text: "policy = 1", Path: good}, DefaultPolicyPath, "nri configuration", "nri configuration:1:10:"},
 		{"a file", Source{Path: good, Explicit: true}, "/from-file", good, ""},
 		{"a bad file", Source{Path: bad}, DefaultPolicyPath, bad, bad + ":2:10:"},
