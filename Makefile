@@ -31,22 +31,22 @@ lint: ## gofumpt, go vet, golangci-lint
 	@test/scripts/step "golangci-lint test/runtime" sh -c 'cd test/runtime && $(GO) run $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...'
 
 test: build ## everything but the VM, chaos and bench: unit, scripts, journald, real containerd
-	@test/scripts/prepare
+	@test/scripts/prepare test
 	@test/scripts/step "go test ./..." $(GO) test ./...
 	@test/scripts/step "systemd unit and catalog" test/scripts/check-systemd
 	@test/scripts/step "install and uninstall" test/scripts/check-install
 	@$(MAKE) --no-print-directory test-runtime
 
 test-runtime: build ## the tests on a real containerd (about 4 min more the first time)
-	@test/scripts/prepare
+	@test/scripts/prepare test
 	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && $(GO) test -timeout 30m ./...'
 
 demo: build ## the main job on a real containerd, on one screen
-	@test/scripts/prepare
+	@test/scripts/prepare build
 	@cd test/runtime && $(GO) run ./demo
 
 bench: build ## figures, side by side in one run; no test asserts a time
-	@test/scripts/prepare
+	@test/scripts/prepare build
 	@cd test/runtime && $(GO) run ./bench
 
 check: build ## the shipped policy through the daemon's own parser

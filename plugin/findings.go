@@ -26,7 +26,13 @@ func (h *host) findings(ctx context.Context) []facts.Finding {
 				Code:    "host-path-unknown",
 				Message: fmt.Sprintf("cannot tell whether the %s %s is on a shared mount: %s", what, path, reason(err)),
 			})
-		case !m.State.Shared():
+		case m.State.Shared():
+			found = append(found, facts.Finding{
+				Code:     "host-path-shared",
+				Message:  fmt.Sprintf("the %s %s is on %s, which is %s in the runtime's namespace", what, path, m.MountPoint, m.State),
+				Evidence: m.Line(),
+			})
+		default:
 			found = append(found, facts.Finding{
 				Code:     "host-path-not-shared",
 				Message:  fmt.Sprintf("the %s %s is on %s, which is %s in the runtime's namespace; run: mount --make-rshared %s", what, path, m.MountPoint, m.State, m.MountPoint),
