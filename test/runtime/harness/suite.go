@@ -12,9 +12,18 @@ import (
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 )
 
-// Main is TestMain for tests that use a node: it isolates the tests and runs
-// them. Without root they run as they are, and New skips.
+// Main is TestMain for tests that use a node: it builds the programs, isolates
+// the tests and runs them. Without root they run as they are, and New skips.
+//
+// The programs are built outside: inside, /run is empty, and with it the
+// resolver's configuration of many machines, so modules could not be fetched.
 func Main(m *testing.M, cover ...string) {
+	if os.Geteuid() == 0 && !Isolated() {
+		if _, err := Build(os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, "harness:", err)
+			os.Exit(1)
+		}
+	}
 	if err := Isolate(cover...); err != nil && !errors.Is(err, ErrNeedsRoot) {
 		fmt.Fprintln(os.Stderr, "harness:", err)
 		os.Exit(1)
