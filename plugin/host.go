@@ -99,11 +99,12 @@ func (h *host) env(ctx context.Context, p *policy.Policy, fresh bool) policy.Env
 	return env
 }
 
-// resolve fills in what the host view knows of the mounts' sources.
+// resolve fills in what the host view knows of the mounts' sources, of those
+// that have nothing yet.
 func (h *host) resolve(ctx context.Context, mounts []facts.Mount) {
 	for i := range mounts {
 		m := &mounts[i]
-		if !m.Bind() {
+		if !m.Bind() || m.Host != nil {
 			continue
 		}
 		found, err := h.view.Lookup(ctx, m.Source)

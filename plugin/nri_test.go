@@ -32,7 +32,7 @@ func TestDescribe(t *testing.T) {
 		&api.PodSandbox{Id: "p", Name: "cart-0", Namespace: "shop", Uid: "u", Labels: map[string]string{"app": "cart"}, RuntimeHandler: "kata"},
 		&api.Container{
 			Id: "c", Name: "k8s_web", Labels: map[string]string{facts.LabelContainerName: "web"},
-			Image:  &api.ContainerImage{Name: "img:1"},
+			Image:  &api.Image{Name: "img:1"},
 			Mounts: []*api.Mount{apiBind("/a", "/s", "rslave")},
 			Linux:  &api.LinuxContainer{Namespaces: []*api.LinuxNamespace{{Type: "mount"}, {Type: "user"}}},
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/containerd/nri/pkg/api"
 
@@ -111,6 +112,10 @@ func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) 
 	return nil
 }
 
+// removed is what the kernel appends to the root of a mount that is no longer
+// in its file system. No path has two slashes.
+const removed = "//deleted"
+
 // actual returns the mounts as asked with what is really mounted in their
 // places, and which of them must be decided about again: those that lead
 // elsewhere than at creation, or to where it could not be told then. again is
@@ -124,16 +129,21 @@ func (x *examination) actual(sameFacts bool) (mounts []facts.Mount, again []bool
 	for i, o := range x.entry.Outcomes {
 		m := o.Mount
 		if m.Bind() {
-			// Of several mounts at one place the table shows the topmost.
-			if seen, ok := x.table.At(m.CleanDestination()); ok && at[m.CleanDestination()] == 1 {
+			// Of several mounts at one place the table shows the topmost. A
+			// root that was removed since has no path to judge by.
+			if seen, ok := x.table.At(m.CleanDestination()); ok && at[m.CleanDestination()] == 1 && !strings.HasSuffix(seen.Root, removed) {
 				m.Actual = seen.Identity()
 			}
 			moved := m.Host == nil || !m.Actual.IsZero() && m.Actual != m.Host.Identity()
 			if moved || !sameFacts {
 				must[i], again = true, must
 			}
+			// What has not moved is what was decided about, wherever its path
+			// leads now.
+			if moved {
+				m.Host, m.HostWhy = nil, ""
+			}
 		}
-		m.Host, m.HostWhy = nil, ""
 		mounts = append(mounts, m)
 	}
 	return mounts, again

@@ -132,8 +132,11 @@ func (d *daemon) denied(ctx context.Context, h *host, container facts.Container,
 
 // owner names the plugin that made the final mount at a destination.
 func owner(req *api.ValidateContainerAdjustmentRequest, id, destination string) string {
-	if name, ok := req.GetOwners().MountOwner(id, destination); ok {
-		return name
+	// NRI's MountOwner does not take a nil receiver.
+	if owners := req.GetOwners(); owners != nil {
+		if name, ok := owners.MountOwner(id, destination); ok {
+			return name
+		}
 	}
 	return "unknown"
 }

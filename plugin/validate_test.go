@@ -38,23 +38,28 @@ func TestFinalMounts(t *testing.T) {
 	}{
 		{"nothing", nil, pristine},
 		{
-			"replaced", []*api.Mount{removal("/a"), apiBind("/a", "/s/a", "rslave")},
+			"replaced",
+			[]*api.Mount{removal("/a"), apiBind("/a", "/s/a", "rslave")},
 			[]facts.Mount{pristine[1], pristine[2], pristine[3], factsBind("/a", "/s/a", "rslave")},
 		},
 		{
-			"added over an existing one", []*api.Mount{apiBind("/a", "/other", "rshared")},
+			"added over an existing one",
+			[]*api.Mount{apiBind("/a", "/other", "rshared")},
 			[]facts.Mount{pristine[1], pristine[2], pristine[3], factsBind("/a", "/other", "rshared")},
 		},
 		{
-			"removed", []*api.Mount{removal("/a")},
+			"removed",
+			[]*api.Mount{removal("/a")},
 			[]facts.Mount{pristine[1], pristine[2], pristine[3]},
 		},
 		{
-			"by exact destination", []*api.Mount{removal("/b/"), apiBind("/b/", "/s/b2", "rslave")},
+			"by exact destination",
+			[]*api.Mount{removal("/b/"), apiBind("/b/", "/s/b2", "rslave")},
 			[]facts.Mount{pristine[0], pristine[1], pristine[2], factsBind("/b/", "/s/b2", "rslave")},
 		},
 		{
-			"new ones", []*api.Mount{apiBind("/c", "/s/c", "rshared"), {Destination: "/t", Type: "tmpfs", Source: "tmpfs"}},
+			"new ones",
+			[]*api.Mount{apiBind("/c", "/s/c", "rshared"), {Destination: "/t", Type: "tmpfs", Source: "tmpfs"}},
 			append(append([]facts.Mount{}, pristine...), factsBind("/c", "/s/c", "rshared"), facts.Mount{Destination: "/t", Type: "tmpfs", Source: "tmpfs"}),
 		},
 		{

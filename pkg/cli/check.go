@@ -26,6 +26,9 @@ Exit code: 0 the daemon would load it, 1 it would not, 64 usage.`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
+				if c.Flags().Changed("config") {
+					return &exit{ExitUsage, errors.New("check takes a FILE or --config, not both")}
+				}
 				return checkFile(c, args[0])
 			}
 			return checkConfigured(c, settings.Source{Path: path, Explicit: c.Flags().Changed("config")})

@@ -12,7 +12,7 @@ type Entry struct {
 	FSType       string             // "fuse.s3fs": with the subtype
 	Source       string             // a label; may be "none" or empty
 	Options      string             // of this mount
-	SuperOptions string             // of the superblock; "" where they were not kept, see Table
+	SuperOptions string             // of the superblock, as in mountinfo: octal escapes are kept; "" where they were not kept, see Table
 	State        facts.MountState
 }
 

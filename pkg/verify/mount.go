@@ -49,6 +49,7 @@ func Mounts(outcomes []facts.Outcome, table ContainerTable, host Lookup) []Proof
 		same[o.Mount.CleanDestination()]++
 	}
 	var proofs []Proof
+	shows := map[int][]int{} // mount id in the container: the proofs about it
 	for _, o := range outcomes {
 		if o.Expected() == facts.Unset || !o.Mount.Bind() {
 			continue
@@ -56,10 +57,20 @@ func Mounts(outcomes []facts.Outcome, table ContainerTable, host Lookup) []Proof
 		proof := Proof{Destination: o.Mount.Destination, Source: o.Mount.Source, Decided: o.Expected()}
 		if same[o.Mount.CleanDestination()] > 1 {
 			proof.unknown("several mounts have the destination %s; the table does not tell which is which", o.Mount.CleanDestination())
-		} else {
-			proof.compare(o, table, host)
+		} else if id, ok := proof.compare(o, table, host); ok {
+			shows[id] = append(shows[id], len(proofs))
 		}
 		proofs = append(proofs, proof)
+	}
+	// A symbolic link of the image can lead two destinations to one place.
+	for _, about := range shows {
+		if len(about) < 2 {
+			continue
+		}
+		for _, i := range about {
+			proofs[i].Seen, proofs[i].More = nil, false
+			proofs[i].unknown("%d mounts lead to one place in the container; the table does not tell which is which", len(about))
+		}
 	}
 	return proofs
 }
@@ -68,21 +79,24 @@ func (p *Proof) unknown(format string, args ...any) {
 	p.Verdict, p.Reason = Unknown, fmt.Sprintf(format, args...)
 }
 
-func (p *Proof) compare(o facts.Outcome, table ContainerTable, host Lookup) {
+// compare judges one outcome and returns the id of the container's mount that
+// it found.
+func (p *Proof) compare(o facts.Outcome, table ContainerTable, host Lookup) (id int, ok bool) {
 	source, err := host(o.Mount.Source)
 	if err != nil {
 		p.unknown("cannot tell the source's host mount: %v", err)
-		return
+		return 0, false
 	}
 	p.Host = &source.State
 	identity := source.Identity()
 	seen, why := find(o.Mount, identity, table)
 	if why != "" {
 		p.unknown("%s", why)
-		return
+		return 0, false
 	}
 	p.Seen = &seen.State
 	p.Verdict, p.More, p.Reason = judge(o.Expected(), seen.State, source.State)
+	return seen.ID, true
 }
 
 // find returns the container's mount of m: the topmost one at its destination,
@@ -122,6 +136,10 @@ func judge(decided facts.Propagation, seen, host facts.MountState) (v Verdict, m
 		actual = facts.Slave
 	}
 	switch {
+	case decided.Reach() == facts.Private.Reach() && actual == facts.Private && seen.Master != 0:
+		return Unknown, false, fmt.Sprintf("decided %s, the kernel has %s: a slave of a group that is not the host mount's (%s)", decided.Option(), seen, host)
+	case decided == facts.Slave && actual == facts.Slave && host.Peer != 0 && seen.Master != host.Peer:
+		return Drift, false, fmt.Sprintf("decided %s, the kernel has %s against the host's %s: it receives only what is mounted at the master, not what is mounted on the host", decided.Option(), seen, host)
 	case decided.Reach() == actual.Reach():
 		if actual == facts.Slave && host.Peer == 0 {
 			return Same, false, "slave of a slave-only mount: it receives only what is mounted at the master"

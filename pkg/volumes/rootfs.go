@@ -1,6 +1,7 @@
 package volumes
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -33,31 +34,37 @@ func (s Sources) rootfs(path string) Rootfs {
 	return r
 }
 
-// overlayDir returns the value of an option of an overlay. Such a value escapes
-// "," ":" and the backslash with a backslash (beneath mountinfo's own octal
-// escapes, which the table has undone).
+// overlayDir returns the value of an option of an overlay. mountinfo has it
+// escaped twice: by its own octal escapes, which the options keep so that they
+// can be split at their commas, and below those by the backslashes that were
+// given at mount time before ":", "," and the backslash. Source: Linux 6.18
+// fs/overlayfs/params.c; measured.
 func overlayDir(options, name string) string {
-	for _, option := range splitEscaped(options) {
+	for option := range strings.SplitSeq(options, ",") {
 		if value, ok := strings.CutPrefix(option, name+"="); ok {
-			return unescape(value)
+			return unescape(octal(value))
 		}
 	}
 	return ""
 }
 
-func splitEscaped(options string) []string {
-	var parts []string
-	start := 0
-	for i := 0; i < len(options); i++ {
-		switch options[i] {
-		case '\\':
-			i++
-		case ',':
-			parts = append(parts, options[start:i])
-			start = i + 1
-		}
+// octal undoes the escapes of mountinfo: a backslash and three octal digits.
+func octal(value string) string {
+	if !strings.Contains(value, `\`) {
+		return value
 	}
-	return append(parts, options[start:])
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] == '\\' && i+4 <= len(value) {
+			if n, err := strconv.ParseUint(value[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
 }
 
 func unescape(value string) string {

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+// called is what one command line led to.
+type called struct {
+	code           int
+	stdout, stderr string
+	ran            *Config // what the daemon was started with; nil: it was not
+}
+
+func execute(t *testing.T, fails error, args ...string) called {
+	t.Helper()
+	var c called
+	var stdout, stderr bytes.Buffer
+	c.code = Execute(t.Context(), Program{
+		Args: args, Stdout: &stdout, Stderr: &stderr, Version: "v9.9.9 go1.0",
+		Run: func(ctx context.Context, config Config) error {
+			if ctx == nil {
+				t.Error("no context")
+			}
+			c.ran = &config
+			return fails
+		},
+	})
+	c.stdout, c.stderr = stdout.String(), stderr.String()
+	return c
+}
+
+// TestRunHandsItsFlagsOver: a settings file that was asked for must exist, the
+// default one need not.
+func TestRunHandsItsFlagsOver(t *testing.T) {
+	standard := Config{Path: settings.DefaultPath, Socket: DefaultSocket, Index: DefaultIndex}
+	changed := func(change func(*Config)) *Config {
+		c := standard
+		change(&c)
+		return &c
+	}
+	for _, test := range []struct {
+		args []string
+		want *Config
+	}{
+		{[]string{"run"}, &standard},
+		{[]string{"run", "--config", "/x.toml"}, changed(func(c *Config) { c.Path, c.Explicit = "/x.toml", true })},
+		{[]string{"run", "--config", settings.DefaultPath}, changed(func(c *Config) { c.Explicit = true })},
+		{[]string{"run", "--socket=/s", "--index=07"}, changed(func(c *Config) { c.Socket, c.Index = "/s", "07" })},
+	} {
+		got := execute(t, nil, test.args...)
+		if diff := cmp.Diff(called{ran: test.want}, got, cmp.AllowUnexported(called{})); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", test.args, diff)
+		}
+	}
+}
+
+// TestOnlyRunStartsTheDaemon: no other command line does, not even none.
+func TestOnlyRunStartsTheDaemon(t *testing.T) {
+	for _, args := range [][]string{nil, {"--help"}, {"version"}, {"--version"}, {"check", "/none"}, {"run", "--help"}, {"run", "now"}, {"bogus"}, {"help", "run"}} {
+		if got := execute(t, nil, args...); got.ran != nil {
+			t.Errorf("%q started the daemon with %+v", args, *got.ran)
+		}
+	}
+}
+
+// TestExitCodes: an error of a verb is 1 and of the command line 64; both are
+// told on standard error.
+func TestExitCodes(t *testing.T) {
+	failure := errors.New("serve NRI: connection refused")
+	for _, test := range []struct {
+		name   string
+		fails  error
+		args   []string
+		code   int
+		stderr string
+	}{
+		{"the daemon ends well", nil, []string{"run"}, ExitYes, ""},
+		{"the daemon fails", failure, []string{"run"}, ExitNo, "mountward: error: serve NRI: connection refused\n"},
+		{"an error that sounds like one of the command line", errors.New("lost: unknown command 7"), []string{"run"}, ExitNo, "mountward: error: lost: unknown command 7\n"},
+		{"no such policy", nil, []string{"check", "/none/p.toml"}, ExitNo, "mountward: error: read policy /none/p.toml: no such file or directory\n"},
+		{"no such verb", nil, []string{"bogus"}, ExitUsage, "hint: mountward --help"},
+		{"no such flag", nil, []string{"run", "--bogus"}, ExitUsage, "hint: mountward --help"},
+		{"too many arguments", nil, []string{"check", "a", "b"}, ExitUsage, "hint: mountward --help"},
+		{"a verb that takes none", nil, []string{"version", "a"}, ExitUsage, "hint: mountward --help"},
+	} {
+		got := execute(t, test.fails, test.args...)
+		if got.code != test.code || !strings.Contains(got.stderr, test.stderr) || test.stderr == "" && got.stderr != "" {
+			t.Errorf("%s: exit code %d and %q, want %d and %q", test.name, got.code, got.stderr, test.code, test.stderr)
+		}
+		if got.stdout != "" {
+			t.Errorf("%s: %q on standard output", test.name, got.stdout)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"--version"}, {"-v"}} {
+		if got := execute(t, nil, args...); got.stdout != "mountward v9.9.9 go1.0\n" || got.code != ExitYes || got.stderr != "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}

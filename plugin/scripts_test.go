@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this program the mountward of the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"mountward": main})
+}
+
+// TestScripts holds the command line to its contract: output, messages and exit
+// codes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../test/scripts",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCode,
+			"await":    await,
+			"expand":   expand,
+			"sigterm":  sigterm,
+		},
+	})
+}
+
+// exitCode runs a command that must end with the exit code: exitcode CODE
+// COMMAND ARG...
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode CODE COMMAND ARG...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	if err != nil {
+		code = regexp.MustCompile(`\d+$`).FindString(err.Error()) // exit status N
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s (%v), want %s", code, err, args[0])
+	}
+}
+
+// expand copies a file with the variables in it replaced: expand FROM TO.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: expand FROM TO")
+	}
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// sigterm sends SIGTERM, which the kill of testscript does not know, to what runs
+// in the background.
+func sigterm(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+	}
+}
+
+// await waits until a file has a text: await FILE REGEXP.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE REGEXP")
+	}
+	want := regexp.MustCompile(args[1])
+	for range 2000 {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err != nil && !os.IsNotExist(err) {
+			ts.Fatalf("%v", err)
+		}
+		if want.Match(text) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s has no %s", args[0], args[1])
+}
