@@ -21,6 +21,7 @@ type examination struct {
 	identity  facts.Answer // is the process the container's?
 	bundle    hostview.Bundle
 	table     *hostview.Table
+	located   verify.Located // the asked mounts in the table
 	proofs    []verify.Proof
 	findings  []facts.Finding
 	host      *host
@@ -51,8 +52,11 @@ func (x *examination) identify(ctx context.Context) facts.Answer {
 	if x.bundle, err = x.host.view.FindBundle(ctx, x.container.ID, x.pid, state); err != nil {
 		return facts.CannotTell(err.Error())
 	}
-	x.host.learnState(stateOf(x.bundle.Dir))
-	return x.process.Prove(ctx, x.bundle.Rootfs())
+	answer := x.process.Prove(ctx, x.bundle.Rootfs())
+	if answer.Truth == facts.Yes {
+		x.host.learnState(stateOf(x.bundle.Dir))
+	}
+	return answer
 }
 
 // stateOf returns the runtime's state directory from a bundle in it:
@@ -68,8 +72,8 @@ func (x *examination) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.table = table
-	x.proofs = verify.Mounts(x.entry.Outcomes, table, x.host.lookup(ctx))
+	x.table, x.located = table, verify.Locate(x.entry.Outcomes, table)
+	x.proofs = verify.Mounts(x.entry.Outcomes, x.located, x.host.lookup(ctx))
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/containerd/nri/pkg/api"
 
@@ -74,79 +73,6 @@ func (p *plugin) stops(ctx context.Context, x *examination, force *inForce) erro
 		return nil
 	}
 	return fmt.Errorf("mountward: mount %s has more propagation than decided: %s", more[0].Destination, more[0].Reason)
-}
-
-// deniedNow decides once more about what was asked, with what is really
-// mounted, and returns the first mount that is denied. A mount that is still
-// what was decided about is not asked about again: that the host mounted
-// something over its source meanwhile is no reason.
-func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) *facts.Outcome {
-	asked := x.entry.Container
-	asked.Pod = x.container.Pod
-	same := true
-	if exact := p.host.view.Privilege(x.bundle); exact.Truth != facts.Unknown {
-		same = asked.Privileged.Truth == exact.Truth
-		asked.Privileged = exact
-	}
-	var again []bool
-	if asked.Mounts, again = x.actual(same); again == nil {
-		return nil
-	}
-	p.host.resolve(ctx, asked.Mounts)
-	env := p.host.env(ctx, force.policy, true)
-	asked.Role = facts.Role(asked.Mounts, env.KubeletRoot)
-	for i, decision := range force.policy.Decide(asked, env, false) {
-		if !again[i] || decision.Action != facts.ActionDeny {
-			continue
-		}
-		if decision.Rule == "" && len(decision.Unknown) > 0 {
-			// The default denies only because a rule could not be judged.
-			x.found("cannot-tell", asked.Mounts[i].Destination+": "+decision.Unknown[0])
-			continue
-		}
-		return &facts.Outcome{
-			Mount: asked.Mounts[i], Asked: asked.Mounts[i].Requested(), Action: facts.ActionDeny, Result: facts.Refused,
-			Rule: decision.Rule, Position: decision.Position, Reason: decision.Reason,
-		}
-	}
-	return nil
-}
-
-// removed is what the kernel appends to the root of a mount that is no longer
-// in its file system. No path has two slashes.
-const removed = "//deleted"
-
-// actual returns the mounts as asked with what is really mounted in their
-// places, and which of them must be decided about again: those that lead
-// elsewhere than at creation, or to where it could not be told then. again is
-// nil where there are none.
-func (x *examination) actual(sameFacts bool) (mounts []facts.Mount, again []bool) {
-	at := map[string]int{}
-	for _, o := range x.entry.Outcomes {
-		at[o.Mount.CleanDestination()]++
-	}
-	must := make([]bool, len(x.entry.Outcomes))
-	for i, o := range x.entry.Outcomes {
-		m := o.Mount
-		if m.Bind() {
-			// Of several mounts at one place the table shows the topmost. A
-			// root that was removed since has no path to judge by.
-			if seen, ok := x.table.At(m.CleanDestination()); ok && at[m.CleanDestination()] == 1 && !strings.HasSuffix(seen.Root, removed) {
-				m.Actual = seen.Identity()
-			}
-			moved := m.Host == nil || !m.Actual.IsZero() && m.Actual != m.Host.Identity()
-			if moved || !sameFacts {
-				must[i], again = true, must
-			}
-			// What has not moved is what was decided about, wherever its path
-			// leads now.
-			if moved {
-				m.Host, m.HostWhy = nil, ""
-			}
-		}
-		mounts = append(mounts, m)
-	}
-	return mounts, again
 }
 
 // unjudged stands in for the outcomes of a container that we did not see

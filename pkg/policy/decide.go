@@ -49,6 +49,7 @@ func (p *Policy) decide(q *query, trace bool) Decision {
 		}
 		d.Action, d.Propagation, d.OnUnmet = rule.Action, rule.Propagation, rule.OnUnmet
 		d.Rule, d.Position, d.Reason = rule.Name, rule.Position, rule.Reason
+		d.BySource = rule.match.names(keySource)
 		return d
 	}
 	d.Action, d.Position = p.Default, p.position

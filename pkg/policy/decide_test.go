@@ -58,13 +58,13 @@ action = "audit"
 	}{
 		"allowed": {
 			bind("/data/keep", "/a", "rshared"),
-			Decision{Judged: true, Action: "allow", Rule: "keep", Position: "p.toml:10", Reason: "ours", Audited: watched},
+			Decision{Judged: true, Action: "allow", Rule: "keep", Position: "p.toml:10", Reason: "ours", Audited: watched, BySource: true},
 		},
 		"set": {
 			bind("/data/x", "/a", "rprivate"),
 			Decision{
 				Judged: true, Action: "set", Propagation: facts.Slave, OnUnmet: OnUnmetDeny,
-				Rule: "follow", Position: "p.toml:15", Reason: "new volumes", Audited: watched,
+				Rule: "follow", Position: "p.toml:15", Reason: "new volumes", Audited: watched, BySource: true,
 			},
 		},
 		"denied, and plain shared is shared": {

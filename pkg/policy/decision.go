@@ -14,8 +14,11 @@ type Decision struct {
 	Reason      string            `json:"reason,omitempty"`
 	OnUnmet     OnUnmet           `json:"on_unmet,omitempty"`
 	Audited     []Audited         `json:"audited,omitempty"`
-	Unknown     []string          `json:"unknown,omitempty"` // facts that were not known and mattered, with why
-	Trace       []Step            `json:"trace,omitempty"`   // the rules tried, in order, where asked for
+	// BySource is set where the deciding rule's match names sources: it is
+	// about what is mounted, whoever asked for it.
+	BySource bool     `json:"-"`
+	Unknown  []string `json:"unknown,omitempty"` // facts that were not known and mattered, with why
+	Trace    []Step   `json:"trace,omitempty"`   // the rules tried, in order, where asked for
 }
 
 // Audited is a rule with action "audit" that matched.

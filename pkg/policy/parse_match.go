@@ -6,12 +6,18 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 )
 
+// Keys that are asked for by name elsewhere.
+const (
+	keyPrivileged = "privileged"
+	keySource     = "source"
+)
+
 // condition makes the selectors of match or except, the cheap ones first.
 // oneKey keeps the labels of pod_labels together, as except needs them: of its
 // keys one is enough, but a key holds where all its labels do.
 func (c *compiler) condition(at []any, raw *rawMatch, oneKey bool) condition {
 	m := &matcher{compiler: c, at: at, oneKey: oneKey}
-	m.answer("privileged", raw.Privileged, func(q *query) facts.Answer { return q.container.Privileged })
+	m.answer(keyPrivileged, raw.Privileged, func(q *query) facts.Answer { return q.container.Privileged })
 	m.answer("static_pod", raw.StaticPod, func(q *query) facts.Answer { return q.static })
 	m.propagation(raw.Propagation)
 	m.role(raw.Role)
@@ -22,7 +28,7 @@ func (c *compiler) condition(at []any, raw *rawMatch, oneKey bool) condition {
 	if globs := m.paths("destination", raw.Destination); globs != nil {
 		m.add(destinationSelector(globs))
 	}
-	if globs := m.paths("source", raw.Source); globs != nil {
+	if globs := m.paths(keySource, raw.Source); globs != nil {
 		c.sources = append(c.sources, globs...)
 		m.add(sourceSelector(globs))
 	}

@@ -16,7 +16,7 @@ import (
 // best that is known must match: an allow must not be won by a name.
 type sourceSelector []*pathGlob
 
-func (sourceSelector) key() string { return "source" }
+func (sourceSelector) key() string { return keySource }
 
 func (s sourceSelector) match(q *query, strict bool) facts.Truth {
 	result := facts.No

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mountward/mountward/pkg/facts"
-	"github.com/mountward/mountward/pkg/hostview"
 )
 
 // Verdict is the answer of the proof about one mount.
@@ -32,45 +31,21 @@ type Proof struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ContainerTable is the container's own mount table.
-type ContainerTable interface {
-	At(mountPoint string) (hostview.Entry, bool)
-	ByIdentity(identity facts.Identity) []hostview.Entry
-}
-
 // Lookup resolves a host path in the runtime's mount namespace.
 type Lookup func(path string) (facts.HostMount, error)
 
-// Mounts proves every outcome that claims something, in order. Outcomes about
-// mounts that were never judged, or that ask for nothing, have no proof.
-func Mounts(outcomes []facts.Outcome, table ContainerTable, host Lookup) []Proof {
-	same := map[string]int{}
-	for _, o := range outcomes {
-		same[o.Mount.CleanDestination()]++
-	}
+// Mounts proves every outcome that claims something, in order; located says
+// where they are. Outcomes about mounts that were never judged, or that ask for
+// nothing, have no proof.
+func Mounts(outcomes []facts.Outcome, located Located, host Lookup) []Proof {
 	var proofs []Proof
-	shows := map[int][]int{} // mount id in the container: the proofs about it
-	for _, o := range outcomes {
+	for i, o := range outcomes {
 		if o.Expected() == facts.Unset || !o.Mount.Bind() {
 			continue
 		}
 		proof := Proof{Destination: o.Mount.Destination, Source: o.Mount.Source, Decided: o.Expected()}
-		if same[o.Mount.CleanDestination()] > 1 {
-			proof.unknown("several mounts have the destination %s; the table does not tell which is which", o.Mount.CleanDestination())
-		} else if id, ok := proof.compare(o, table, host); ok {
-			shows[id] = append(shows[id], len(proofs))
-		}
+		proof.compare(o, located.Places[i], host)
 		proofs = append(proofs, proof)
-	}
-	// A symbolic link of the image can lead two destinations to one place.
-	for _, about := range shows {
-		if len(about) < 2 {
-			continue
-		}
-		for _, i := range about {
-			proofs[i].Seen, proofs[i].More = nil, false
-			proofs[i].unknown("%d mounts lead to one place in the container; the table does not tell which is which", len(about))
-		}
 	}
 	return proofs
 }
@@ -79,46 +54,27 @@ func (p *Proof) unknown(format string, args ...any) {
 	p.Verdict, p.Reason = Unknown, fmt.Sprintf(format, args...)
 }
 
-// compare judges one outcome and returns the id of the container's mount that
-// it found.
-func (p *Proof) compare(o facts.Outcome, table ContainerTable, host Lookup) (id int, ok bool) {
+// compare judges one outcome by the host's state of what its source leads to
+// now, which must be what the container has.
+func (p *Proof) compare(o facts.Outcome, place Place, host Lookup) {
 	source, err := host(o.Mount.Source)
 	if err != nil {
 		p.unknown("cannot tell the source's host mount: %v", err)
-		return 0, false
+		return
 	}
 	p.Host = &source.State
-	identity := source.Identity()
-	seen, why := find(o.Mount, identity, table)
-	if why != "" {
-		p.unknown("%s", why)
-		return 0, false
+	switch {
+	case !place.Found:
+		p.unknown("the container's table has no mount at %s, and none of what was decided about", o.Mount.CleanDestination())
+	case !place.Sure:
+		p.unknown("several mounts show what was decided about or have the destination %s; the table does not tell which is which", o.Mount.CleanDestination())
+	case place.Entry.Identity() != source.Identity():
+		p.unknown("%s now leads to %s %s and the container has %s %s: overmounted or replaced since it was made",
+			o.Mount.Source, source.Device, source.Identity().Root, place.Entry.Device, place.Entry.Root)
+	default:
+		p.Seen = &place.Entry.State
+		p.Verdict, p.More, p.Reason = judge(o.Expected(), place.Entry.State, source.State)
 	}
-	p.Seen = &seen.State
-	p.Verdict, p.More, p.Reason = judge(o.Expected(), seen.State, source.State)
-	return seen.ID, true
-}
-
-// find returns the container's mount of m: the topmost one at its destination,
-// or, where a symbolic link of the image led elsewhere, the only one with the
-// source's identity.
-func find(m facts.Mount, identity facts.Identity, table ContainerTable) (hostview.Entry, string) {
-	if identity.IsZero() {
-		return hostview.Entry{}, "the identity of the source is not known"
-	}
-	destination := m.CleanDestination()
-	if at, ok := table.At(destination); ok {
-		if at.Identity() == identity {
-			return at, ""
-		}
-		return hostview.Entry{}, fmt.Sprintf("%s now leads to %s %s and the container has %s %s: overmounted or replaced since it was made",
-			m.Source, identity.Device, identity.Root, at.Device, at.Root)
-	}
-	candidates := table.ByIdentity(identity)
-	if len(candidates) == 1 {
-		return candidates[0], ""
-	}
-	return hostview.Entry{}, fmt.Sprintf("the container's table has no mount at %s and %d with the source's identity", destination, len(candidates))
 }
 
 // judge compares a mount of the container with its source's mount on the host.

@@ -145,12 +145,20 @@ func hosts(path string) (facts.HostMount, error) {
 	return m, nil
 }
 
-// outcome is a bind that must have the propagation.
+// outcome is a bind that must have the propagation, decided about when its
+// source was on the root file system.
 func outcome(destination, source string, decided facts.Propagation) facts.Outcome {
 	return facts.Outcome{
-		Mount: facts.Mount{Destination: destination, Source: source, Type: "bind"},
+		Mount: facts.Mount{Destination: destination, Source: source, Type: "bind", Host: &facts.HostMount{
+			Canonical: source, MountPoint: "/", Root: "/", Device: facts.DeviceNumber{Major: 8, Minor: 1},
+		}},
 		Asked: facts.Private, Decided: decided, Action: facts.ActionSet, Result: facts.Applied,
 	}
+}
+
+func prove(t *testing.T, table *hostview.Table, host Lookup, outcomes ...facts.Outcome) []Proof {
+	t.Helper()
+	return Mounts(outcomes, Locate(outcomes, table), host)
 }
 
 func TestMounts(t *testing.T) {
@@ -170,16 +178,16 @@ func TestMounts(t *testing.T) {
 		{"less", outcome("/a", "/srv/a", facts.Slave), Drift, false, "decided rslave, the kernel has private", "private", "shared:5"},
 		{"a symbolic link of the image led elsewhere", outcome("/var/run/link", "/srv/link", facts.Slave), Same, false, "", "master:5", "shared:5"},
 		{"more behind a symbolic link", outcome("/var/run/link", "/srv/link", facts.Private), Drift, true, "decided rprivate", "master:5", "shared:5"},
-		{"two mounts fit behind a symbolic link", outcome("/var/twice", "/srv/twice", facts.Private), Unknown, false, "2 with the source's identity", "-", "shared:5"},
+		{"two mounts fit behind a symbolic link", outcome("/var/twice", "/srv/twice", facts.Private), Unknown, false, "which is which", "-", "shared:5"},
 		{"nothing fits", outcome("/none", "/srv/none", facts.Slave), Unknown, false, "no mount at /none", "-", "shared:5"},
 		{"the source overmounted since", outcome("/a", "/srv/a-over", facts.Slave), Unknown, false, "overmounted or replaced", "-", "shared:6"},
-		{"overmounted in the container", outcome("/stack", "/srv/stack", facts.Private), Unknown, false, "overmounted or replaced", "-", "shared:5"},
+		{"overmounted in the container", outcome("/stack", "/srv/stack", facts.Private), Unknown, false, "which is which", "-", "shared:5"},
 		{"the source does not answer", outcome("/b", "/srv/hung", facts.Slave), Unknown, false, "did not answer", "-", "-"},
-		{"a source without identity", outcome("/b", "/srv/nothing", facts.Slave), Unknown, false, "identity of the source is not known", "-", "private"},
+		{"a source without identity", outcome("/b", "/srv/nothing", facts.Slave), Unknown, false, "overmounted or replaced", "-", "private"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			proofs := Mounts([]facts.Outcome{test.outcome}, table(t), hosts)
+			proofs := prove(t, table(t), hosts, test.outcome)
 			if len(proofs) != 1 {
 				t.Fatalf("%d proofs, want 1", len(proofs))
 			}
@@ -209,11 +217,11 @@ func TestMounts(t *testing.T) {
 // TestDuplicateDestinations: of several mounts in one place none is told, and
 // so none is held against the container.
 func TestDuplicateDestinations(t *testing.T) {
-	proofs := Mounts([]facts.Outcome{
+	proofs := prove(t, table(t), hosts,
 		outcome("/c", "/srv/c", facts.Private), outcome("/x/../c/", "/srv/c", facts.Shared), outcome("/b", "/srv/b", facts.Slave),
-		outcome("/a", "/srv/a", facts.Private),
-		{Mount: facts.Mount{Destination: "/a/", Type: "tmpfs", Source: "tmpfs"}, Decided: facts.Unset},
-	}, table(t), hosts)
+		outcome("/a", "/srv/elsewhere", facts.Private),
+		facts.Outcome{Mount: facts.Mount{Destination: "/a/", Type: "tmpfs", Source: "tmpfs"}, Decided: facts.Unset},
+	)
 	var got []string
 	for _, p := range proofs {
 		got = append(got, fmt.Sprintf("%s %s", p.Destination, p.Verdict))
@@ -227,9 +235,11 @@ func TestDuplicateDestinations(t *testing.T) {
 // TestTwoDestinationsInOnePlace: a symbolic link of the image can lead one
 // mount to where another one is. What is seen there is only one of the two.
 func TestTwoDestinationsInOnePlace(t *testing.T) {
-	proofs := Mounts([]facts.Outcome{
-		outcome("/run/link", "/srv/link", facts.Private), outcome("/var/run/link", "/srv/link", facts.Slave),
-	}, table(t), hosts)
+	stacked, err := hostview.ReadTable(strings.NewReader(containerTable + "109 104 8:1 /srv/link /run/link rw - ext4 /dev/sda1 rw\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proofs := prove(t, stacked, hosts, outcome("/run/link", "/srv/link", facts.Private), outcome("/var/run/link", "/srv/link", facts.Slave))
 	for _, p := range proofs {
 		if p.Verdict != Unknown || p.More || !strings.Contains(p.Reason, "which is which") {
 			t.Errorf("%s: %s, more %t (%s), want unknown", p.Destination, p.Verdict, p.More, p.Reason)
@@ -246,10 +256,10 @@ func TestWhatClaimsNothingHasNoProof(t *testing.T) {
 	tmpfs := outcome("/b", "tmpfs", facts.Slave)
 	tmpfs.Mount.Type = "tmpfs"
 	lookups := 0
-	proofs := Mounts([]facts.Outcome{unset, tmpfs}, table(t), func(string) (facts.HostMount, error) {
+	proofs := prove(t, table(t), func(string) (facts.HostMount, error) {
 		lookups++
 		return facts.HostMount{}, errors.New("not asked")
-	})
+	}, unset, tmpfs)
 	if len(proofs) != 0 || lookups != 0 {
 		t.Errorf("%d proofs and %d lookups, want none: %+v", len(proofs), lookups, proofs)
 	}
@@ -260,7 +270,7 @@ func TestWhatClaimsNothingHasNoProof(t *testing.T) {
 func TestAuditModeExpectsWhatWasAsked(t *testing.T) {
 	would := outcome("/a", "/srv/a", facts.Slave)
 	would.Would = true
-	proofs := Mounts([]facts.Outcome{would}, table(t), hosts)
+	proofs := prove(t, table(t), hosts, would)
 	if len(proofs) != 1 || proofs[0].Verdict != Same || proofs[0].Decided != facts.Private {
 		t.Errorf("proofs = %+v, want same about private", proofs)
 	}
@@ -268,9 +278,8 @@ func TestAuditModeExpectsWhatWasAsked(t *testing.T) {
 
 // TestMoreThanDecided keeps drift that lets less through apart.
 func TestMoreThanDecided(t *testing.T) {
-	proofs := Mounts([]facts.Outcome{
-		outcome("/a", "/srv/a", facts.Slave), outcome("/b", "/srv/b", facts.Private), outcome("/c", "/srv/c", facts.Shared), outcome("/none", "/srv/none", facts.Private),
-	}, table(t), hosts)
+	proofs := prove(t, table(t), hosts,
+		outcome("/a", "/srv/a", facts.Slave), outcome("/b", "/srv/b", facts.Private), outcome("/c", "/srv/c", facts.Shared), outcome("/none", "/srv/none", facts.Private))
 	var got []string
 	for _, p := range MoreThanDecided(proofs) {
 		got = append(got, p.Destination)

@@ -6,12 +6,14 @@ import (
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/verify"
 )
 
 // Sources is what a map is joined from.
 type Sources struct {
 	Outcomes    []facts.Outcome // what was asked and decided, one a mount
 	Container   *hostview.Table // the task's own mount table
+	Located     verify.Located  // the outcomes in it
 	Host        func(path string) (facts.HostMount, error)
 	Devices     device.FS
 	KubeletRoot string
@@ -22,15 +24,15 @@ type Sources struct {
 // path of the host ("" where that is not known).
 func Map(s Sources, pid int, rootfs string) Task {
 	task := Task{PID: pid, Rootfs: s.rootfs(rootfs)}
-	for _, o := range s.Outcomes {
+	for i, o := range s.Outcomes {
 		if o.Mount.Bind() {
-			task.Mounts = append(task.Mounts, s.mount(o))
+			task.Mounts = append(task.Mounts, s.mount(o, s.Located.Places[i]))
 		}
 	}
 	return task
 }
 
-func (s Sources) mount(o facts.Outcome) Mount {
+func (s Sources) mount(o facts.Outcome, place verify.Place) Mount {
 	m := Mount{
 		Destination: o.Mount.Destination, Source: o.Mount.Source,
 		Asked: o.Asked, Decided: o.Expected(),
@@ -42,17 +44,15 @@ func (s Sources) mount(o facts.Outcome) Mount {
 	} else {
 		m.Host = &host.State
 	}
-	entry, ok := s.Container.At(o.Mount.CleanDestination())
-	if !ok && err == nil {
-		if same := s.Container.ByIdentity(host.Identity()); len(same) == 1 {
-			entry, ok = same[0], true
-		}
-	}
-	if !ok {
-		m.Why = fmt.Sprintf("no mount at %s in the container's table", o.Mount.CleanDestination())
+	if !place.Found {
+		m.Why = fmt.Sprintf("no mount at %s in the container's table, and none of what was decided about", o.Mount.CleanDestination())
 		return m
 	}
-	m.FSType, m.Seen = entry.FSType, &entry.State
+	entry := place.Entry
+	m.FSType = entry.FSType
+	if place.Sure {
+		m.Seen = &entry.State
+	}
 	m.Backing = s.backing(entry.Device, entry.FSType)
 	return m
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/verify"
 )
 
 const (
@@ -86,6 +87,15 @@ func asked(destination, source string, p facts.Propagation) facts.Outcome {
 	}
 }
 
+// decidedAbout gives the outcomes what their sources led to at creation.
+func decidedAbout(s Sources) {
+	for i := range s.Outcomes {
+		if m, err := s.Host(s.Outcomes[i].Mount.Source); err == nil {
+			s.Outcomes[i].Mount.Host = &m
+		}
+	}
+}
+
 // TestMap is the map of one task of a node with everything on it.
 func TestMap(t *testing.T) {
 	const pods = "/var/lib/kubelet/pods/11111111-2222-3333-4444-555555555555/"
@@ -118,6 +128,8 @@ func TestMap(t *testing.T) {
 		Devices:     sysfs(t),
 		KubeletRoot: "/var/lib/kubelet",
 	}
+	decidedAbout(s)
+	s.Located = verify.Locate(s.Outcomes, s.Container)
 	got := Map(s, 42, "/run/containerd/x/rootfs")
 	want := Task{
 		PID: 42,
@@ -143,7 +155,7 @@ func TestMap(t *testing.T) {
 			},
 			{
 				Destination: "/gone", Source: "/srv/gone", Kind: KindHostPath, Asked: facts.Private, Decided: facts.Private,
-				Host: &facts.MountState{Peer: 1}, Why: "no mount at /gone in the container's table",
+				Host: &facts.MountState{Peer: 1}, Why: "no mount at /gone in the container's table, and none of what was decided about",
 			},
 			{
 				Destination: "/hung", Source: "/hung/x", Kind: KindHostPath, FSType: "fuse.s3fs", Asked: facts.Slave, Decided: facts.Slave,

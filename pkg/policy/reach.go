@@ -1,0 +1,39 @@
+package policy
+
+import "github.com/mountward/mountward/pkg/facts"
+
+// Denies reports whether the policy can deny any mount, by a rule or by its
+// default. Where it cannot there is nothing to decide once more at start.
+func (p *Policy) Denies() bool {
+	if p.Default == facts.ActionDeny {
+		return true
+	}
+	for i := range p.Rules {
+		if p.Rules[i].Action == facts.ActionDeny {
+			return true
+		}
+	}
+	return false
+}
+
+// AsksPrivilege reports whether a rule asks if the container is privileged.
+// Where none does, a better answer at start can change no decision.
+func (p *Policy) AsksPrivilege() bool {
+	for i := range p.Rules {
+		rule := &p.Rules[i]
+		if rule.match.names(keyPrivileged) || rule.except != nil && rule.except.names(keyPrivileged) {
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether the condition has the key.
+func (c condition) names(key string) bool {
+	for _, s := range c {
+		if s.key() == key {
+			return true
+		}
+	}
+	return false
+}
