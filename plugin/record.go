@@ -30,13 +30,9 @@ func (d *daemon) recordLoaded(f inForce) {
 
 // recordRejected tells why the configured policy is not in force, and what is.
 func (d *daemon) recordRejected(err error, f inForce, stays bool) {
-	source := f.source()
-	if stays {
-		source = audit.FromFile
-	}
 	d.trail.Load().Record(audit.PolicyRejected{
 		Name: d.settings.Policy, Errors: audit.PolicyErrors(err),
-		InForce: audit.InForce{Policy: f.record(), Source: source},
+		InForce: audit.InForce{Policy: f.record(), Source: f.source(), Stays: stays},
 	})
 }
 

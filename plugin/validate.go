@@ -26,8 +26,7 @@ func (p *plugin) ValidateContainerAdjustment(ctx context.Context, req *api.Valid
 	}
 	entry, ok, err := d.ledger().Get(container.ID)
 	if err != nil {
-		d.log().WithError(err).Error("cannot read what was decided; the final mounts were not compared with it")
-		return nil
+		d.log().WithError(err).Error("cannot read what was decided; the final mounts are not compared with it")
 	}
 	var outcomes []facts.Outcome
 	if ok {

@@ -128,7 +128,7 @@ func (p *planner) set(o facts.Outcome, d policy.Decision) facts.Outcome {
 	if onUnmet == policy.OnUnmetDeny {
 		return p.refuse(o, why)
 	}
-	o.Result, o.Reason = facts.Left, why
+	o.Result, o.Wanted, o.Reason = facts.Left, d.Propagation, why
 	return o
 }
 
@@ -136,7 +136,10 @@ func (p *planner) refuse(o facts.Outcome, reason string) facts.Outcome {
 	o.Result, o.Reason = facts.Refused, reason
 	if p.NeverRefuse {
 		o.Result = facts.Left
-		o.Reason = "static pod, never refused: " + reason
+		o.Reason = "a static pod is never refused"
+		if reason != "" {
+			o.Reason += ": " + reason
+		}
 	}
 	return o
 }

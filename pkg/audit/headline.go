@@ -94,9 +94,11 @@ func (d Decision) sentence(o facts.Outcome) (string, priority) {
 		if o.Would {
 			verb, priority = "would leave", prioNotice
 		}
-		text := fmt.Sprintf("%s %s %s in %s, not %s as decided (%s)",
-			verb, mount, option(o.Asked), d.Container, option(o.Decided), rule(o, ", "))
-		return withReason(text, o), priority
+		text := fmt.Sprintf("%s %s %s in %s", verb, mount, option(o.Asked), d.Container)
+		if o.Wanted != facts.Unset {
+			text += fmt.Sprintf(", not %s as decided", option(o.Wanted))
+		}
+		return withReason(fmt.Sprintf("%s (%s)", text, rule(o, ", ")), o), priority
 	case facts.Applied:
 		return fmt.Sprintf("%sset %s %s in %s (%s)", would, mount, change(o), d.Container, rule(o, ", ")), prioNotice
 	case facts.Deferred:

@@ -17,6 +17,7 @@ func TestMessageReadsAlone(t *testing.T) {
 	t.Parallel()
 	would := func(o facts.Outcome) facts.Outcome { o.Would = true; return o }
 	left := appliedOutcome()
+	left.Decided, left.Wanted = left.Asked, left.Decided
 	left.Result, left.Reason = facts.Left, "the host mount / is private; run: mount --make-rshared /"
 	deferred := appliedOutcome()
 	deferred.Result = facts.Deferred

@@ -55,7 +55,8 @@ func PolicyErrors(err error) []PolicyError {
 // InForce is what decides in place of a policy that was rejected.
 type InForce struct {
 	Policy
-	Source string `json:"source"` // FromFile (the one loaded before), FromBuiltIn, FromLastGood or FromNothing
+	Source string `json:"source"`          // FromFile, FromBuiltIn, FromLastGood or FromNothing
+	Stays  bool   `json:"stays,omitempty"` // it was in force before as well
 }
 
 // PolicyRejected is recorded when a policy could not be used.
@@ -96,13 +97,17 @@ func (i InForce) text() string {
 	if i.Mode != "" {
 		mode = ", mode " + i.Mode
 	}
+	is := " is in force"
+	if i.Stays {
+		is = " stays in force"
+	}
 	switch i.Source {
 	case FromNothing:
 		return "no policy is in force and every container but static pods is refused"
 	case FromBuiltIn:
-		return "the built-in policy is in force" + mode
+		return "the built-in policy" + is + mode
 	case FromLastGood:
-		return "the last good copy " + short(i.SHA256) + " is in force" + mode
+		return "the last good copy " + short(i.SHA256) + is + mode
 	default:
 		return "the policy loaded before, " + short(i.SHA256) + ", stays in force" + mode
 	}

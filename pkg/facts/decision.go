@@ -30,7 +30,8 @@ const (
 type Outcome struct {
 	Mount    Mount       `json:"mount"` // as asked
 	Asked    Propagation `json:"asked"`
-	Decided  Propagation `json:"decided"` // see Expected; Unset claims nothing
+	Decided  Propagation `json:"decided"`          // see Expected; Unset claims nothing
+	Wanted   Propagation `json:"wanted,omitempty"` // of what was left: what the rule sets and could not be made true
 	Action   Action      `json:"action"`
 	Result   Result      `json:"result"`
 	Reason   string      `json:"reason,omitempty"`   // why left or refused, with the cure
