@@ -29,7 +29,7 @@ func (d *demo) refuse(ctx context.Context) error {
 		text = "Error: " + event(err)
 	}
 	d.evidence("event", text)
-	d.proves(strings.Contains(text, "mountward: mount /backup") && strings.Contains(text, "only-csi-drivers") &&
+	d.proves(strings.Contains(text, "mountward: mount /backup") && strings.Contains(text, "nobody-else") &&
 		strings.Contains(text, "ask the storage team"),
 		"It is refused. The owner reads which mount, by which rule, and what to do.")
 	if sandbox != nil {
