@@ -22,6 +22,7 @@ type examination struct {
 	bundle    hostview.Bundle
 	table     *hostview.Table
 	located   verify.Located // the asked mounts in the table
+	lookup    verify.Lookup  // of the host, one answer a path
 	proofs    []verify.Proof
 	findings  []facts.Finding
 	host      *host
@@ -36,10 +37,7 @@ func (p *plugin) examine(ctx context.Context, container facts.Container, pid int
 		x.found("cannot-tell", "the process was not proved to be the container's: "+x.identity.Why)
 		return x
 	}
-	if err := x.read(ctx); err != nil {
-		x.identity = facts.CannotTell(err.Error())
-		x.found("cannot-tell", err.Error())
-	}
+	x.compare(ctx)
 	return x
 }
 
@@ -52,8 +50,9 @@ func (x *examination) identify(ctx context.Context) facts.Answer {
 	if x.bundle, err = x.host.view.FindBundle(ctx, x.container.ID, x.pid, state); err != nil {
 		return facts.CannotTell(err.Error())
 	}
-	answer := x.process.Prove(ctx, x.bundle.Rootfs())
+	answer, table := x.process.ProveTable(ctx, x.bundle.Rootfs())
 	if answer.Truth == facts.Yes {
+		x.table = table
 		x.host.learnState(stateOf(x.bundle.Dir))
 	}
 	return answer
@@ -65,16 +64,39 @@ func stateOf(bundle string) string {
 	return path.Dir(path.Dir(path.Dir(strings.TrimSuffix(bundle, "/"))))
 }
 
-// read takes the container's table and, after it, the host's state of every
-// source.
-func (x *examination) read(ctx context.Context) error {
+// compare takes, after the container's table, the host's state of every source.
+func (x *examination) compare(ctx context.Context) {
+	x.lookup = once(x.host.lookup(ctx))
+	x.located = verify.Locate(x.entry.Outcomes, x.table)
+	x.proofs = verify.Mounts(x.entry.Outcomes, x.located, x.lookup)
+}
+
+// again reads the container's table anew and compares once more.
+func (x *examination) again(ctx context.Context) error {
 	table, err := x.process.Table()
 	if err != nil {
 		return err
 	}
-	x.table, x.located = table, verify.Locate(x.entry.Outcomes, table)
-	x.proofs = verify.Mounts(x.entry.Outcomes, x.located, x.host.lookup(ctx))
+	x.table = table
+	x.compare(ctx)
 	return nil
+}
+
+// once remembers what a lookup answered: proof and map speak of one moment.
+func once(lookup verify.Lookup) verify.Lookup {
+	type answer struct {
+		mount facts.HostMount
+		err   error
+	}
+	known := map[string]answer{}
+	return func(path string) (facts.HostMount, error) {
+		a, ok := known[path]
+		if !ok {
+			a.mount, a.err = lookup(path)
+			known[path] = a
+		}
+		return a.mount, a.err
+	}
 }
 
 // proven reports whether what was read is known to be the container's.

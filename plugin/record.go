@@ -118,7 +118,7 @@ func (d *daemon) recordTask(ctx context.Context, h *host, x *examination, f *inF
 	if x.table != nil {
 		vars := h.vars()
 		task = volumes.Map(volumes.Sources{
-			Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Host: h.lookup(ctx), Devices: d.devices,
+			Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Host: x.lookup, Devices: d.devices,
 			KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
 		}, x.pid, x.bundle.Rootfs())
 	}

@@ -64,7 +64,7 @@ func (p *plugin) stops(ctx context.Context, x *examination, force *inForce) erro
 	}
 	// The host may have changed between the two tables: only what is still so
 	// against the host's groups of now is true.
-	if err := x.read(ctx); err != nil {
+	if err := x.again(ctx); err != nil {
 		x.found("cannot-tell", "the second read failed: "+err.Error())
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// eventKey is the key of an entry's data that carries a rendered event.
+// eventKey is the key of an entry's data that carries the record of an event.
 const eventKey = "event"
 
 // logSchema is the schema of a log line in a file.

@@ -16,6 +16,9 @@ type record struct {
 	message  string
 	fields   []journal.Field
 	line     []byte // JSON without a newline
+
+	later Event // what all but the time is still to be rendered from; nil: nothing
+	held  int64 // about how much memory later holds, in bytes
 }
 
 // String is what a logrus formatter prints for a record carried by an entry.
@@ -27,7 +30,7 @@ func (r record) size() int64 {
 	for _, field := range r.fields {
 		size += len(field.Name) + len(field.Value)
 	}
-	return int64(size)
+	return r.held + int64(size)
 }
 
 // header begins every record's JSON. No event may have a member of these names.

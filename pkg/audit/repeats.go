@@ -3,7 +3,7 @@ package audit
 import (
 	"container/list"
 	"crypto/sha256"
-	"fmt"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -19,18 +19,27 @@ type RepeatKey struct {
 // a looping pod to the next: ids, sources (the kubelet makes a new termination
 // log each time), mount ids and peer groups, and reasons that may name them.
 func KeyOf(d Decision) RepeatKey {
-	digest := sha256.New()
-	fmt.Fprintf(digest, "%t\n", d.Refused)
+	text := strconv.AppendBool(make([]byte, 0, 4096), d.Refused)
+	add := func(words ...string) {
+		for _, word := range words { // with its length, so that no two lists read alike
+			text = append(append(strconv.AppendInt(text, int64(len(word)), 10), ':'), word...)
+		}
+	}
 	for _, o := range d.Outcomes {
-		fmt.Fprintf(digest, "%q %d %d %q %q %q %q %q %t\n", o.Mount.Destination,
-			o.Asked, o.Decided, o.Action, o.Result, o.Rule, o.Position, o.Audited, o.Would)
+		text = append(text, '\n', byte('0'+o.Asked), byte('0'+o.Decided))
+		text = strconv.AppendBool(text, o.Would)
+		add(o.Mount.Destination, string(o.Action), string(o.Result), o.Rule, o.Position)
+		text = append(text, '+')
+		add(o.Audited...)
 	}
 	for _, f := range d.Findings {
-		fmt.Fprintf(digest, "%q %q\n", f.Code, f.Mount)
+		text = append(text, '\n', '-')
+		add(f.Code, f.Mount)
 	}
-	key := RepeatKey{PodUID: d.Container.Pod.UID, Container: d.Container.Name, PolicySHA256: d.Policy.SHA256}
-	digest.Sum(key.Outcomes[:0])
-	return key
+	return RepeatKey{
+		PodUID: d.Container.Pod.UID, Container: d.Container.Name, PolicySHA256: d.Policy.SHA256,
+		Outcomes: sha256.Sum256(text),
+	}
 }
 
 // Repeats keeps a looping pod from filling the trail: the first of several same

@@ -72,13 +72,22 @@ func (t *Trail) Logger() *logrus.Logger { return t.logger }
 // Record records an event. It never waits, and keeps nothing of the event: the
 // caller may go on changing what it refers to.
 func (t *Trail) Record(event Event) {
-	r := t.layouts.newRecord(event, t.now())
+	r := t.prepare(event)
 	entry := t.logger.WithField(eventKey, r)
 	if level := r.priority.level(); t.logger.IsLevelEnabled(level) {
 		entry.Log(level, r.message)
 		return
 	}
 	t.enqueue(r) // the level of the log is no reason to lose an event
+}
+
+// prepare renders an event, or copies it where that is for later.
+func (t *Trail) prepare(event Event) record {
+	if l, ok := event.(later); ok {
+		copied, size := l.copied()
+		return record{time: t.now(), priority: prioInfo, later: copied, held: size}
+	}
+	return t.layouts.newRecord(event, t.now())
 }
 
 // Stats returns how many records every destination took, and how many were lost
@@ -145,6 +154,9 @@ func (t *Trail) run() {
 		if t.abandoned.Load() {
 			t.lost.Add(1)
 			continue
+		}
+		if r.later != nil {
+			r = t.layouts.newRecord(r.later, r.time)
 		}
 		t.deliver(r)
 	}

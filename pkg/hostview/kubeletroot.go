@@ -21,10 +21,15 @@ const DefaultKubeletRoot = "/var/lib/kubelet"
 
 // KubeletRoot finds the kubelet's root directory on the command line of a
 // kubelet, or of a k3s or rke2 that runs one, and else returns the default.
-// evidence says how it was found and what was passed over. A process whose root
-// is not that of process 1 is passed over: anybody can name a process in a
-// container "kubelet". Configuration files are not read.
-func KubeletRoot(proc string) (root, evidence string) {
+// found says that there is such a process, with or without a root-dir; evidence
+// says how the root was found and what was passed over. Configuration files are
+// not read.
+//
+// A process whose root is not that of process 1 is passed over: anybody can
+// name a process in a container "kubelet". Its command line is not even read,
+// since that waits for the process's memory, which can hang on a dead file
+// server or be made to. A kubelet's can hang too: do not wait for the answer.
+func KubeletRoot(proc string) (root, evidence string, found bool) {
 	var passed []string
 	pass := func(why string) {
 		const most = 4 // anybody can start more of them
@@ -36,31 +41,53 @@ func KubeletRoot(proc string) (root, evidence string) {
 	if err != nil {
 		pass(err.Error())
 	}
+	unset := "" // the process that runs a kubelet without a root-dir
 	for _, pid := range pids {
-		args, err := commandLine(proc, pid)
+		args, err := kubeletArgs(proc, pid)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
 				pass(err.Error())
 			}
 			continue
 		}
-		value, ok := rootDirectory(args)
-		if !ok {
+		value, given, runs := rootDirectory(args)
+		if !runs {
 			continue
 		}
 		name := fmt.Sprintf("process %d %q", pid, args[0])
 		clean, absolute := facts.CleanAbs(value)
-		if !absolute {
+		switch {
+		case !given && unset == "":
+			unset = name
+		case given && !absolute:
 			pass(fmt.Sprintf("%s has root-dir %q, which is not absolute", name, value))
-			continue
+		case given:
+			return clean, evidenceOf("root-dir of "+name, passed), true
 		}
-		if host := onHost(proc, pid); host.Truth != facts.Yes {
-			pass(name + ": " + host.Why)
-			continue
-		}
-		return clean, evidenceOf("root-dir of "+name, passed)
 	}
-	return DefaultKubeletRoot, evidenceOf("default", passed)
+	if unset != "" {
+		return DefaultKubeletRoot, evidenceOf("default of "+unset, passed), true
+	}
+	return DefaultKubeletRoot, evidenceOf("default", passed), false
+}
+
+// kubeletArgs returns the command line of a process that has the name of one
+// that runs a kubelet and is no container's, and nil of any other.
+func kubeletArgs(proc string, pid int) ([]string, error) {
+	// The kernel's own name of a process never waits for it: what was executed,
+	// or for k3s "k3s-server".
+	text, err := os.ReadFile(fmt.Sprintf("%s/%d/comm", proc, pid))
+	if err != nil {
+		return nil, err
+	}
+	comm := strings.TrimSuffix(string(text), "\n")
+	if !strings.HasPrefix(comm, "kubelet") && !strings.HasPrefix(comm, "k3s") && !strings.HasPrefix(comm, "rke2") {
+		return nil, nil
+	}
+	if host := onHost(proc, pid); host.Truth != facts.Yes {
+		return nil, fmt.Errorf("process %d %q: %s", pid, comm, host.Why)
+	}
+	return commandLine(proc, pid)
 }
 
 func evidenceOf(found string, passed []string) string {
@@ -111,20 +138,22 @@ func commandLine(proc string, pid int) ([]string, error) {
 }
 
 // rootDirectory returns the last root-dir of a command line that runs a
-// kubelet, as the kubelet takes it.
-func rootDirectory(args []string) (value string, ok bool) {
+// kubelet, as the kubelet takes it, and whether it is given at all.
+func rootDirectory(args []string) (value string, given, runs bool) {
 	if len(args) == 0 {
-		return "", false
+		return "", false, false
 	}
 	switch path.Base(args[0]) {
 	case "kubelet":
-		return flag(args[1:], "root-dir", func(v string) (string, bool) { return v, true })
+		value, given = flag(args[1:], "root-dir", func(v string) (string, bool) { return v, true })
+		return value, given, true
 	case "k3s", "rke2":
-		return flag(args[1:], "kubelet-arg", func(v string) (string, bool) {
+		value, given = flag(args[1:], "kubelet-arg", func(v string) (string, bool) {
 			return strings.CutPrefix(strings.TrimLeft(v, "-"), "root-dir=")
 		})
+		return value, given, given || slices.Contains(args, "server") || slices.Contains(args, "agent")
 	}
-	return "", false
+	return "", false, false
 }
 
 // flag returns the last accepted value of --name VALUE or --name=VALUE.

@@ -19,8 +19,10 @@ type longLines struct {
 
 const maxLine = 60 << 10
 
+// newLongLines reads in pieces of two pages: the kernel gives a page of lines
+// at most for one read, and most tables are a container's few lines.
 func newLongLines(r io.Reader) *longLines {
-	return &longLines{r: bufio.NewReaderSize(r, 64<<10)}
+	return &longLines{r: bufio.NewReaderSize(r, 8<<10)}
 }
 
 // Read hands on what was read, less the ends of long lines.

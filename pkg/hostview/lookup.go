@@ -41,17 +41,14 @@ func (v *View) Lookup(ctx context.Context, path string) (facts.HostMount, error)
 var errMoved = errors.New("the mount changed while it was looked at")
 
 func (v *View) look(ctx context.Context, path string) (facts.HostMount, error) {
-	f, err := v.walker.open(ctx, path)
+	f, straight, err := v.walker.open(ctx, path)
 	if err != nil {
 		return facts.HostMount{}, walkFailed(path, err)
 	}
 	defer f.Close()
-	canonical, err := linux.FDPath(v.proc, f)
+	canonical, err := v.canonical(path, f, straight)
 	if err != nil {
-		return facts.HostMount{}, cannotTellErr(path, err)
-	}
-	if strings.HasSuffix(canonical, " (deleted)") {
-		return facts.HostMount{}, cannotTell(path, `it was removed while it was looked at, or its name ends in " (deleted)"`)
+		return facts.HostMount{}, err
 	}
 	m, err := v.describe(ctx, f)
 	if err != nil {
@@ -65,6 +62,23 @@ func (v *View) look(ctx context.Context, path string) (facts.HostMount, error) {
 		return facts.HostMount{}, errMoved
 	}
 	return m, nil
+}
+
+// canonical asks the kernel for the path of an open file, unless it is known:
+// the answer takes as long as opening the file took.
+func (v *View) canonical(path string, f *os.File, straight bool) (string, error) {
+	if straight {
+		clean, _ := facts.CleanAbs(path)
+		return clean, nil
+	}
+	canonical, err := linux.FDPath(v.proc, f)
+	if err != nil {
+		return "", cannotTellErr(path, err)
+	}
+	if strings.HasSuffix(canonical, " (deleted)") {
+		return "", cannotTell(path, `it was removed while it was looked at, or its name ends in " (deleted)"`)
+	}
+	return canonical, nil
 }
 
 func (v *View) describe(ctx context.Context, f *os.File) (facts.HostMount, error) {

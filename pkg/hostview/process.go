@@ -50,11 +50,18 @@ func (p *Process) Table() (*Table, error) {
 // is not where the runtime tells the number of a hypervisor (Kata), which is in
 // a namespace with the host's tree, or of a sandbox (gVisor).
 func (p *Process) Prove(ctx context.Context, bundleRootfs string) facts.Answer {
+	answer, _ := p.ProveTable(ctx, bundleRootfs)
+	return answer
+}
+
+// ProveTable is Prove, and returns the table of the process that the answer
+// rests on; nil where it could not be read.
+func (p *Process) ProveTable(ctx context.Context, bundleRootfs string) (facts.Answer, *Table) {
 	t, err := p.Table()
 	if err != nil {
-		return facts.CannotTell(err.Error())
+		return facts.CannotTell(err.Error()), nil
 	}
-	return p.view.proveTable(ctx, p.PID, t, bundleRootfs)
+	return p.view.proveTable(ctx, p.PID, t, bundleRootfs), t
 }
 
 // ProveContainer is Prove for a process that is not held yet. The answer says

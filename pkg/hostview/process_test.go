@@ -64,6 +64,9 @@ func TestALiveProcessIsProved(t *testing.T) {
 	if table, err := held.Table(); err != nil || table.Len() == 0 || !held.Alive() {
 		t.Errorf("alive: %v", err)
 	}
+	if got, table := held.ProveTable(ctx, "/"); got.Truth != facts.Yes || table.Len() == 0 {
+		t.Errorf("proved with its table: %+v", got)
+	}
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +79,9 @@ func TestALiveProcessIsProved(t *testing.T) {
 	}
 	if got := held.Prove(ctx, "/"); got.Truth != facts.Unknown {
 		t.Errorf("dead: %+v, want unknown", got)
+	}
+	if got, table := held.ProveTable(ctx, "/"); got.Truth != facts.Unknown || table != nil {
+		t.Errorf("dead: %+v with a table: %t, want unknown without", got, table != nil)
 	}
 	if got := v.ProveContainer(ctx, 1<<30, "/"); got.Truth != facts.Unknown {
 		t.Errorf("no such process: %+v, want unknown", got)

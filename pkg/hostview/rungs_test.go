@@ -214,12 +214,22 @@ func TestLookupRefusesWhatIsNoHostPath(t *testing.T) {
 	}
 }
 
+// Of what a symbolic link leads to only the kernel knows the path, and its mark
+// of a removed file can be a name as well. Without a link there is no doubt.
 func TestARemovedDirectoryIsNoAnswer(t *testing.T) {
 	dir := stage(t)
 	v := openView(t, Options{})
 	odd := mkdir(t, dir+"/x (deleted)")
+	if err := os.Symlink(odd, dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
 	var cannot *CannotTell
-	if m, err := v.Lookup(context.Background(), odd); !errors.As(err, &cannot) {
+	if m, err := v.Lookup(context.Background(), dir+"/link"); !errors.As(err, &cannot) {
 		t.Errorf("%+v %v, want cannot tell", m, err)
+	}
+	for _, p := range []string{odd, odd + "/", odd + "/../x (deleted)/."} {
+		if m, err := v.Lookup(context.Background(), p); err != nil || m.Canonical != odd {
+			t.Errorf("%q: %+v %v, want %s", p, m, err, odd)
+		}
 	}
 }

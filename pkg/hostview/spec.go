@@ -17,9 +17,37 @@ import (
 // large machine has some hundred kilobytes.
 const maxSpec = 16 << 20
 
-// Spec reads the specification in a bundle: what the runtime executes, after
-// every plugin.
-func (v *View) Spec(b Bundle) (*specs.Spec, error) {
+// spec is what of a config.json tells whether a container is privileged. The
+// rest, mostly the system calls of a seccomp filter, is passed over: a start
+// waits for this.
+type spec struct {
+	Process *struct {
+		Capabilities *struct {
+			Bounding []string `json:"bounding"`
+		} `json:"capabilities"`
+	} `json:"process"`
+	Mounts []specs.Mount `json:"mounts"`
+	Linux  *struct {
+		MaskedPaths   []string  `json:"maskedPaths"`
+		ReadonlyPaths []string  `json:"readonlyPaths"`
+		Seccomp       *struct{} `json:"seccomp"`
+		Resources     *struct {
+			Devices []specs.LinuxDeviceCgroup `json:"devices"`
+		} `json:"resources"`
+	} `json:"linux"`
+}
+
+// Privilege answers whether a container is privileged, from the specification
+// in its bundle: what the runtime executes, after every plugin.
+func (v *View) Privilege(b Bundle) facts.Answer {
+	s, err := v.spec(b)
+	if err != nil {
+		return facts.CannotTell(err.Error())
+	}
+	return s.privilege()
+}
+
+func (v *View) spec(b Bundle) (*spec, error) {
 	file := b.Dir + "/config.json"
 	switch {
 	case v.namespace.Truth == facts.Yes:
@@ -37,43 +65,33 @@ func (v *View) Spec(b Bundle) (*specs.Spec, error) {
 	if err == nil && len(text) > maxSpec {
 		err = errors.New("larger than any specification")
 	}
-	var spec specs.Spec
+	var s spec
 	if err == nil {
-		err = json.Unmarshal(text, &spec)
+		err = json.Unmarshal(text, &s)
 	}
 	if err != nil {
 		return nil, cannotTellErr(file, fmt.Errorf("read specification: %w", err))
 	}
-	return &spec, nil
+	return &s, nil
 }
 
-// Privilege answers from the specification in a bundle whether its container
-// is privileged.
-func (v *View) Privilege(b Bundle) facts.Answer {
-	spec, err := v.Spec(b)
-	if err != nil {
-		return facts.CannotTell(err.Error())
+func (s *spec) privilege() facts.Answer {
+	p := facts.SpecPrivilege{}
+	if s.Process != nil && s.Process.Capabilities != nil {
+		p.Bounding = s.Process.Capabilities.Bounding
 	}
-	return privilegeOf(spec)
-}
-
-func privilegeOf(spec *specs.Spec) facts.Answer {
-	s := facts.SpecPrivilege{}
-	if spec.Process != nil && spec.Process.Capabilities != nil {
-		s.Bounding = spec.Process.Capabilities.Bounding
-	}
-	mounts := make([]facts.Mount, 0, len(spec.Mounts))
-	for _, m := range spec.Mounts {
+	mounts := make([]facts.Mount, 0, len(s.Mounts))
+	for _, m := range s.Mounts {
 		mounts = append(mounts, facts.Mount{Destination: m.Destination, Source: m.Source, Type: m.Type, Options: m.Options})
 	}
-	s.Sysfs = facts.SysfsWritable(mounts)
-	if l := spec.Linux; l != nil {
-		s.MaskedPaths, s.ReadonlyPaths, s.Seccomp = l.MaskedPaths, l.ReadonlyPaths, l.Seccomp != nil
+	p.Sysfs = facts.SysfsWritable(mounts)
+	if l := s.Linux; l != nil {
+		p.MaskedPaths, p.ReadonlyPaths, p.Seccomp = l.MaskedPaths, l.ReadonlyPaths, l.Seccomp != nil
 		if l.Resources != nil {
 			for _, d := range l.Resources.Devices {
-				s.Devices = append(s.Devices, facts.DeviceRule{Allow: d.Allow, Type: d.Type, Access: d.Access, Major: d.Major, Minor: d.Minor})
+				p.Devices = append(p.Devices, facts.DeviceRule{Allow: d.Allow, Type: d.Type, Access: d.Access, Major: d.Major, Minor: d.Minor})
 			}
 		}
 	}
-	return facts.PrivilegeFromSpec(s)
+	return facts.PrivilegeFromSpec(p)
 }

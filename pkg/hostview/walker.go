@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mountward/mountward/pkg/internal/linux"
@@ -42,12 +43,25 @@ var (
 	errHelpers = fmt.Errorf("the path is not cached and %d path walks are already waiting", maxHelpers)
 )
 
-// open opens a path for reference only.
-func (w *walker) open(ctx context.Context, path string) (*os.File, error) {
-	f, err := linux.OpenPath(w.root, path, w.how|linux.Cached)
-	if err == nil || !mayWait(err) {
-		return f, err
+// open opens a path for reference only. straight reports that no symbolic link
+// was met on the way, so that the cleaned path is the canonical one.
+func (w *walker) open(ctx context.Context, path string) (f *os.File, straight bool, err error) {
+	f, err = linux.OpenPath(w.root, path, w.how|linux.NoLinks|linux.Cached)
+	if err == nil {
+		return f, true, nil
 	}
+	if errors.Is(err, syscall.ELOOP) {
+		f, err = linux.OpenPath(w.root, path, w.how|linux.Cached)
+	}
+	if err == nil || !mayWait(err) {
+		return f, false, err
+	}
+	f, err = w.slowly(ctx, path)
+	return f, false, err
+}
+
+// slowly lets a helper walk.
+func (w *walker) slowly(ctx context.Context, path string) (*os.File, error) {
 	h, err := w.begin()
 	if err != nil {
 		return nil, err

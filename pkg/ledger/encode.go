@@ -114,11 +114,6 @@ func decode(data []byte) (Entry, error) {
 	return mapStrings(reflect.ValueOf(r), unarmor).Interface().(record).entry()
 }
 
-// clone returns a copy that shares nothing with e.
-func clone(e Entry) Entry {
-	return mapStrings(reflect.ValueOf(e), func(s string) string { return s }).Interface().(Entry)
-}
-
 // mark starts a string that JSON could not hold as it is: paths are bytes,
 // JSON is UTF-8. What follows is base64. No path and no name starts so, and a
 // string that does all the same is armored too.

@@ -38,8 +38,11 @@ type Entry struct {
 type Ledger struct {
 	dir string
 
-	mu     sync.Mutex
-	recent recent
+	files sync.Mutex // held while files change; taken before mu
+
+	mu      sync.Mutex
+	recent  recent
+	pending map[string]*Entry // not written yet
 }
 
 // Open returns the ledger in a directory (settings.ContainersDir), which is
@@ -59,24 +62,7 @@ func Open(dir string) (*Ledger, error) {
 // Where the directory is full or read-only Put returns an error, and Get finds
 // the entry all the same until this process ends or many others came after it:
 // the container itself need not fail.
-func (l *Ledger) Put(e Entry) error {
-	id := e.Container.ID
-	if err := checkID(id); err != nil {
-		return fmt.Errorf("put ledger entry: %w", err)
-	}
-	e = normal(e)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.recent.put(e)
-	data, err := encode(e)
-	if err == nil {
-		err = l.write(id, data)
-	}
-	if err != nil {
-		return fmt.Errorf("put ledger entry %s: %w", l.path(id), err)
-	}
-	return nil
-}
+func (l *Ledger) Put(e Entry) error { return l.Keep(e)() }
 
 // Get returns a copy of the entry of a container, and false where there is
 // none. An entry that is damaged or cannot be read is an error that names the
@@ -85,10 +71,8 @@ func (l *Ledger) Get(id string) (Entry, bool, error) {
 	if err := checkID(id); err != nil {
 		return Entry{}, false, fmt.Errorf("get ledger entry: %w", err)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e, ok := l.recent.get(id); ok {
-		return clone(e), true, nil
+	if e, ok := l.memory(id); ok {
+		return e, true, nil
 	}
 	data, err := l.read(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,9 +97,12 @@ func (l *Ledger) Remove(id string) error {
 	if err := checkID(id); err != nil {
 		return fmt.Errorf("remove ledger entry: %w", err)
 	}
+	l.files.Lock()
+	defer l.files.Unlock()
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.recent.remove(id)
+	delete(l.pending, id)
+	l.mu.Unlock()
 	for _, path := range []string{l.path(id), l.temporary(id)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove ledger entry %s: %w", path, bare(err))
@@ -126,8 +113,8 @@ func (l *Ledger) Remove(id string) error {
 
 // List returns the ids of all containers with an entry, sorted.
 func (l *Ledger) List() ([]string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.files.Lock()
+	defer l.files.Unlock()
 	files, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list ledger %s: %w", l.dir, bare(err))
@@ -138,6 +125,11 @@ func (l *Ledger) List() ([]string, error) {
 		if ok && checkID(id) == nil {
 			ids = append(ids, id)
 		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.pending {
+		ids = append(ids, id)
 	}
 	return l.recent.merge(ids), nil
 }

@@ -1,0 +1,37 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
+
+// clone returns a copy that shares nothing with e. It is written out because a
+// creation waits for it: by reflection it takes as long as writing the file.
+func clone(e Entry) Entry {
+	c := &e.Container
+	c.Labels = maps.Clone(c.Labels)
+	c.Pod.Labels = maps.Clone(c.Pod.Labels)
+	c.Pod.Annotations = maps.Clone(c.Pod.Annotations)
+	c.Mounts = slices.Clone(c.Mounts)
+	for i := range c.Mounts {
+		own(&c.Mounts[i])
+	}
+	e.Outcomes = slices.Clone(e.Outcomes)
+	for i := range e.Outcomes {
+		o := &e.Outcomes[i]
+		own(&o.Mount)
+		o.Audited = slices.Clone(o.Audited)
+	}
+	return e
+}
+
+// own copies what a mount points to.
+func own(m *facts.Mount) {
+	m.Options = slices.Clone(m.Options)
+	if m.Host != nil {
+		host := *m.Host
+		m.Host = &host
+	}
+}
