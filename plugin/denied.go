@@ -97,7 +97,6 @@ func (s *second) ask(ctx context.Context) {
 			m.Host = nil
 			lost = append(lost, m)
 		case place.Moved || m.Host == nil:
-			s.x.found("source-changed", fmt.Sprintf("%s: %s led to %s at creation and %s %s is mounted", m.Destination, m.Source, wasAt(m), place.Entry.Device, place.Entry.Root))
 			if strings.HasSuffix(place.Entry.Root, removed) {
 				continue // a root that is gone has no path to judge by
 			}
@@ -224,12 +223,4 @@ func (s *second) own(stray int) bool {
 		}
 	}
 	return false
-}
-
-func wasAt(m facts.Mount) string {
-	if m.Host == nil {
-		return "what could not be told (" + m.HostWhy + ")"
-	}
-	identity := m.Host.Identity()
-	return identity.Device.String() + " " + identity.Root
 }

@@ -38,7 +38,21 @@ func (p *plugin) examine(ctx context.Context, container facts.Container, pid int
 		return x
 	}
 	x.compare(ctx)
+	x.changed()
 	return x
+}
+
+// changed tells of mounts that are not what was decided about.
+func (x *examination) changed() {
+	for i, p := range x.located.Places {
+		if !p.Moved {
+			continue
+		}
+		m := x.entry.Outcomes[i].Mount
+		was := m.Host.Identity()
+		x.found("source-changed", fmt.Sprintf("%s: %s led to %s %s at creation and %s %s is mounted",
+			m.Destination, m.Source, was.Device, was.Root, p.Entry.Device, p.Entry.Root))
+	}
 }
 
 func (x *examination) identify(ctx context.Context) facts.Answer {

@@ -20,6 +20,9 @@ type Place struct {
 	// Sure is not set where another mount could be meant as well, or hides this
 	// one: the entry then tells what is mounted, not how.
 	Sure bool
+	// Over is what lies over the mount at its destination, where that is of no
+	// other: what the host mounted over the source since, and propagated.
+	Over *hostview.Entry
 	// Moved is set where another thing is mounted than was decided about: the
 	// source was replaced, or something was mounted over it.
 	Moved bool
@@ -72,8 +75,20 @@ func Locate(outcomes []facts.Outcome, table Table) Located {
 			}
 		}
 	}
+	for i, o := range outcomes {
+		l.cover(&l.Places[i], o.Mount.CleanDestination())
+	}
 	l.strays()
 	return l.Located
+}
+
+// cover notes what lies over a mount.
+func (l *locator) cover(p *Place, destination string) {
+	top, ok := l.table.At(destination)
+	if ok && p.Found && top.ID != p.Entry.ID && p.Entry.MountPoint == destination &&
+		!l.taken[top.ID] && l.at[destination] == 1 && len(l.shown[top.Identity()]) == 1 {
+		p.Over = &top
+	}
 }
 
 // strays lists the rest. A mount's parent is listed before it unless it was

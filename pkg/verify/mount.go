@@ -63,6 +63,9 @@ func (p *Proof) compare(o facts.Outcome, place Place, host Lookup) {
 		return
 	}
 	p.Host = &source.State
+	if place.Over != nil && place.Over.Identity() == source.Identity() {
+		place.Entry, place.Sure = *place.Over, true // it followed the host
+	}
 	switch {
 	case !place.Found:
 		p.unknown("the container's table has no mount at %s, and none of what was decided about", o.Mount.CleanDestination())
