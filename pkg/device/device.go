@@ -3,10 +3,6 @@ package device
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
 )
@@ -14,6 +10,10 @@ import (
 // FS is a mounted sysfs.
 type FS struct {
 	Sys string // "/sys"
+	// Loop asks the loop device with the kernel's name ("loop3") what is
+	// behind it; Loops does so. It has to return within a time. Without it,
+	// what is below a loop device cannot be told.
+	Loop func(name string) (LoopStatus, error)
 }
 
 // Device is what sysfs says of a block device. DMName and DMUUID are empty for
@@ -30,58 +30,17 @@ type Device struct {
 // without a block device of its own. NoDevice tells more.
 var ErrNotBlock = errors.New("not a block device")
 
-var errReused = errors.New("the number was given to another device while it was read")
-
-// Lookup returns the device with the number. A device that is not there is
-// looked for once more, since it can be removed between two reads; after that
-// it cannot be told. Device numbers are used again.
+// Lookup returns the device with the number, and not what is below it. A device
+// that is not there is looked for once more, since it can be removed between
+// two reads; after that it cannot be told. Device numbers are used again.
 func (f FS) Lookup(number facts.DeviceNumber) (Device, error) {
-	if number.Major == 0 {
-		return Device{}, fmt.Errorf("look up device %s: %w", number, ErrNotBlock)
-	}
-	d, err := f.lookup(number)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errReused) {
-		d, err = f.lookup(number)
-	}
+	l, err := twice(number, f.identify)
 	if err != nil {
 		return Device{}, fmt.Errorf("look up device %s: %w", number, err)
 	}
+	d := Device{Number: l.Number, Name: l.Name, DMName: l.DMName, DMUUID: l.DMUUID}
+	if l.Kind == LV {
+		d.LV = l.LV
+	}
 	return d, nil
-}
-
-func (f FS) lookup(number facts.DeviceNumber) (Device, error) {
-	link := filepath.Join(f.Sys, "dev", "block", number.String())
-	target, err := os.Readlink(link)
-	if err != nil {
-		return Device{}, err
-	}
-	d := Device{Number: number, Name: filepath.Base(target)}
-	if d.DMName, err = attribute(link, "dm/name"); err != nil || d.DMName == "" {
-		return d, err
-	}
-	if d.DMUUID, err = attribute(link, "dm/uuid"); err != nil {
-		return Device{}, err
-	}
-	// A number given to another device meanwhile would mix the two.
-	if again, err := os.Readlink(link); err != nil || again != target {
-		return Device{}, errors.Join(err, errReused)
-	}
-	d.LV = logicalVolume(d.DMName, d.DMUUID)
-	return d, nil
-}
-
-// attribute reads a file of a device, "" where the device has no such file.
-func attribute(device, name string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(device, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		// The device itself may be gone: then its directory is as well.
-		if _, err := os.Stat(device); err != nil {
-			return "", err
-		}
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(string(text), "\n"), nil
 }

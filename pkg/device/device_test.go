@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,64 +12,33 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 )
 
-const (
-	vgUUID = "abcdefGHIJKLMNOPQRSTUVWXYZ012345"
-	lvUUID = "ZYXWVUtsrqponmlkjihgfedcba543210"
-)
-
-// sysfs makes a sysfs of devices: MAJ:MIN to kernel name and attributes.
-func sysfs(t *testing.T, devices map[string]map[string]string) FS {
-	t.Helper()
-	sys := t.TempDir()
-	for number, files := range devices {
-		dir := filepath.Join(sys, "devices", "virtual", "block", files["name"])
-		for _, d := range []string{filepath.Join(dir, "dm"), filepath.Join(sys, "dev", "block")} {
-			if err := os.MkdirAll(d, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, name := range []string{"dm/name", "dm/uuid"} {
-			text, ok := files[name]
-			if !ok {
-				continue
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.Symlink(filepath.Join("..", "..", "devices", "virtual", "block", files["name"]), filepath.Join(sys, "dev", "block", number)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return FS{Sys: sys}
-}
-
+// TestLookup: of one device, without what is below.
 func TestLookup(t *testing.T) {
-	sys := sysfs(t, map[string]map[string]string{
-		"253:4": {"name": "dm-4", "dm/name": "vg--data-pvc--1--6f0e", "dm/uuid": "LVM-" + vgUUID + lvUUID},
-		"253:5": {"name": "dm-5", "dm/name": "vg-pool-tpool", "dm/uuid": "LVM-" + vgUUID + lvUUID + "-tpool"},
-		"253:6": {"name": "dm-6", "dm/name": "vg-lv_rimage_0", "dm/uuid": "LVM-" + vgUUID + lvUUID},
-		"253:7": {"name": "dm-7", "dm/name": "luks-1-2", "dm/uuid": "CRYPT-LUKS2-x-luks-1-2"},
-		"253:8": {"name": "dm-8", "dm/name": "containerd-snap-1", "dm/uuid": ""},
-		"253:9": {"name": "dm-9", "dm/name": "vg-pvmove0", "dm/uuid": "LVM-" + vgUUID + lvUUID},
-		"253:0": {"name": "zram0"},
-		"8:1":   {"name": "sda1"},
-	})
+	sys := newFixture(t, `
+253:4 dm-4 dm=vg--data-pvc--1--6f0e uuid=LVM-{vg}{lv} > 253:99
+253:5 dm-5 dm=vg-pool-tpool uuid=LVM-{vg}{lv}-tpool
+253:6 dm-6 dm=vg-lv_rimage_0 uuid=LVM-{vg}{lv}
+253:7 dm-7 dm=luks-1-2 uuid=CRYPT-LUKS2-x-luks-1-2
+253:8 dm-8 dm=containerd-snap-1
+253:9 dm-9 dm=vg-pvmove0 uuid=LVM-{vg}{lv}
+253:0 zram0
+8:1 sda1`).FS()
+	uuid := "LVM-" + id("vg") + id("lv")
 	tests := []struct {
 		number facts.DeviceNumber
 		want   Device
 	}{
-		{facts.DeviceNumber{Major: 253, Minor: 4}, Device{
-			Name: "dm-4", DMName: "vg--data-pvc--1--6f0e", DMUUID: "LVM-" + vgUUID + lvUUID,
-			LV: &LogicalVolume{VG: "vg-data", LV: "pvc-1-6f0e", UUID: "ZYXWVU-tsrq-ponm-lkji-hgfe-dcba-543210", VGUUID: "abcdef-GHIJ-KLMN-OPQR-STUV-WXYZ-012345"},
+		{number(253, 4), Device{
+			Name: "dm-4", DMName: "vg--data-pvc--1--6f0e", DMUUID: uuid,
+			LV: &LogicalVolume{VG: "vg-data", LV: "pvc-1-6f0e", UUID: "lv0000-0000-0000-0000-0000-0000-000000", VGUUID: "vg0000-0000-0000-0000-0000-0000-000000"},
 		}},
-		{facts.DeviceNumber{Major: 253, Minor: 5}, Device{Name: "dm-5", DMName: "vg-pool-tpool", DMUUID: "LVM-" + vgUUID + lvUUID + "-tpool"}},
-		{facts.DeviceNumber{Major: 253, Minor: 6}, Device{Name: "dm-6", DMName: "vg-lv_rimage_0", DMUUID: "LVM-" + vgUUID + lvUUID}},
-		{facts.DeviceNumber{Major: 253, Minor: 7}, Device{Name: "dm-7", DMName: "luks-1-2", DMUUID: "CRYPT-LUKS2-x-luks-1-2"}},
-		{facts.DeviceNumber{Major: 253, Minor: 8}, Device{Name: "dm-8", DMName: "containerd-snap-1"}},
-		{facts.DeviceNumber{Major: 253, Minor: 9}, Device{Name: "dm-9", DMName: "vg-pvmove0", DMUUID: "LVM-" + vgUUID + lvUUID}},
-		{facts.DeviceNumber{Major: 253, Minor: 0}, Device{Name: "zram0"}},
-		{facts.DeviceNumber{Major: 8, Minor: 1}, Device{Name: "sda1"}},
+		{number(253, 5), Device{Name: "dm-5", DMName: "vg-pool-tpool", DMUUID: uuid + "-tpool"}},
+		{number(253, 6), Device{Name: "dm-6", DMName: "vg-lv_rimage_0", DMUUID: uuid}},
+		{number(253, 7), Device{Name: "dm-7", DMName: "luks-1-2", DMUUID: "CRYPT-LUKS2-x-luks-1-2"}},
+		{number(253, 8), Device{Name: "dm-8", DMName: "containerd-snap-1"}},
+		{number(253, 9), Device{Name: "dm-9", DMName: "vg-pvmove0", DMUUID: uuid}},
+		{number(253, 0), Device{Name: "zram0"}},
+		{number(8, 1), Device{Name: "sda1"}},
 	}
 	for _, test := range tests {
 		test.want.Number = test.number
@@ -82,80 +50,38 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", test.number, diff)
 		}
 	}
-	if _, err := sys.Lookup(facts.DeviceNumber{Major: 8, Minor: 99}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := sys.Lookup(number(8, 99)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a device that is gone: error = %v", err)
 	}
-	if _, err := sys.Lookup(facts.DeviceNumber{Minor: 40}); !errors.Is(err, ErrNotBlock) {
+	if _, err := sys.Lookup(number(0, 40)); !errors.Is(err, ErrNotBlock) {
 		t.Errorf("an anonymous device: error = %v", err)
 	}
 }
 
-// TestLookupOfThisMachine: the root file system's device, where it has one.
-func TestLookupOfThisMachine(t *testing.T) {
+// TestThisMachine: every block device of it has a chain that begins with it.
+func TestThisMachine(t *testing.T) {
 	links, err := filepath.Glob("/sys/dev/block/*")
 	if err != nil {
 		t.Fatal(err)
 	}
+	sys := FS{Sys: "/sys", Loop: NewLoops("/dev").Status}
 	for _, link := range links {
-		var number facts.DeviceNumber
-		if err := number.UnmarshalText([]byte(filepath.Base(link))); err != nil {
-			t.Fatal(err)
-		}
+		n := parse(t, filepath.Base(link))
 		target, err := os.Readlink(link)
 		if err != nil {
 			continue // it is gone
 		}
-		if d, err := (FS{Sys: "/sys"}).Lookup(number); err != nil || d.Name != filepath.Base(target) {
-			t.Errorf("%s = %q, %v; want %q", number, d.Name, err, filepath.Base(target))
+		name := filepath.Base(target)
+		if d, err := sys.Lookup(n); err != nil || d.Name != name {
+			t.Errorf("%s = %q, %v; want %q", n, d.Name, err, name)
+		}
+		c, err := sys.Chain(n)
+		if err != nil || c.Layers[0].Name != name || c.Layers[0].Number != n || c.Tops != 1 {
+			t.Errorf("%s = %+v, %v; want %q on top", n, c, err, name)
 		}
 	}
 }
 
-func TestSplitName(t *testing.T) {
-	tests := []struct{ name, vg, lv, layer string }{
-		{"vg-lv", "vg", "lv", ""},
-		{"my--vg-my--lv", "my-vg", "my-lv", ""},
-		{"a--b--c-d", "a-b-c", "d", ""},
-		{"vg-tp-tpool", "vg", "tp", "tpool"},
-		{"vg-snap-cow", "vg", "snap", "cow"},
-		{"vg0-var--log", "vg0", "var-log", ""},
-		{"a---b", "a-", "b", ""},
-		{"vg---lv", "vg-", "lv", ""},
-		{"vg-lv-", "vg", "lv-", ""},
-		{"foo", "foo", "", ""},
-		{"", "", "", ""},
-	}
-	for _, test := range tests {
-		vg, lv, layer := SplitName(test.name)
-		if vg != test.vg || lv != test.lv || layer != test.layer {
-			t.Errorf("%q = %q, %q, %q; want %q, %q, %q", test.name, vg, lv, layer, test.vg, test.lv, test.layer)
-		}
-	}
-}
-
-// FuzzSplitName: what LVM joins is split into the same again.
-func FuzzSplitName(f *testing.F) {
-	f.Add("vg-data", "pvc-1", "")
-	f.Add("a", "b", "tpool")
-	f.Fuzz(func(t *testing.T, vg, lv, layer string) {
-		_, _, _ = SplitName(vg + lv + layer)
-		for _, part := range []string{vg, lv, layer} {
-			// LVM's names do not begin with a hyphen; one at the end is
-			// doubled like any other.
-			if strings.HasPrefix(part, "-") {
-				return
-			}
-		}
-		if vg == "" || lv == "" {
-			return
-		}
-		double := func(s string) string { return strings.ReplaceAll(s, "-", "--") }
-		name := double(vg) + "-" + double(lv)
-		if layer != "" {
-			name += "-" + double(layer)
-		}
-		if a, b, c := SplitName(name); a != vg || b != lv || c != layer {
-			t.Errorf("%q = %q, %q, %q; want %q, %q, %q", name, a, b, c, vg, lv, layer)
-		}
-	})
+func number(major, minor uint32) facts.DeviceNumber {
+	return facts.DeviceNumber{Major: major, Minor: minor}
 }

@@ -1,12 +1,16 @@
 package device
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // LogicalVolume is an LVM logical volume.
 type LogicalVolume struct {
-	VG, LV string
-	UUID   string // of the logical volume, as lvs prints it
-	VGUUID string
+	VG     string `json:"vg"`
+	LV     string `json:"lv"`
+	UUID   string `json:"uuid"` // of the logical volume, as lvs prints it
+	VGUUID string `json:"vg_uuid"`
 }
 
 // String returns VG/LV.
@@ -21,34 +25,40 @@ const (
 )
 
 // logicalVolume returns the volume a device-mapper device is, and nil for one
-// that is none or is a hidden part of one (-tpool, -real, -cow, _tdata, ...).
-func logicalVolume(dmName, dmUUID string) *LogicalVolume {
+// that LVM did not make. part is empty for the volume that the device is named
+// for, and tells which hidden part of one it is otherwise: "tpool", "real",
+// "cow", "tdata", "rimage", ...
+func logicalVolume(dmName, dmUUID string) (volume *LogicalVolume, part string) {
 	id, ok := strings.CutPrefix(dmUUID, uuidPrefix)
-	if !ok || len(id) != 2*uuidLength {
-		return nil
+	if !ok || len(id) < 2*uuidLength {
+		return nil, ""
 	}
+	id, suffix := id[:2*uuidLength], id[2*uuidLength:]
 	vg, lv, layer := SplitName(dmName)
-	if vg == "" || lv == "" || layer != "" || reserved(lv) {
-		return nil
+	if vg == "" || lv == "" || suffix != "" && suffix[0] != '-' || strings.Contains(id, "-") {
+		return nil, ""
 	}
-	return &LogicalVolume{VG: vg, LV: lv, UUID: formatUUID(id[uuidLength:]), VGUUID: formatUUID(id[:uuidLength])}
+	part = cmp.Or(layer, reserved(lv), strings.TrimPrefix(suffix, "-"))
+	return &LogicalVolume{VG: vg, LV: lv, UUID: formatUUID(id[uuidLength:]), VGUUID: formatUUID(id[:uuidLength])}, part
 }
 
-// reserved reports a name that LVM keeps for the parts of a volume. Before lvm2
-// 2.02.106 their uuids had no suffix.
-func reserved(lv string) bool {
+// reserved returns what part of a volume it is that LVM keeps a name for, ""
+// for a name that is free. Before lvm2 2.02.106 their uuids had no suffix. Of
+// parts of parts, such as lv_rimage_0_iorig, it is the last.
+func reserved(lv string) string {
 	if n, ok := strings.CutPrefix(lv, "pvmove"); ok && n != "" && strings.Trim(n, "0123456789") == "" {
-		return true
+		return "pvmove"
 	}
+	found, last := "", -1
 	for _, part := range []string{
-		"_rimage", "_rmeta", "_tdata", "_tmeta", "_cdata", "_cmeta", "_corig", "_cvol", "_cpool", "_wcorig",
-		"_mimage", "_mlog", "_vdata", "_imeta", "_iorig", "_vorigin", "_pmspare",
+		"rimage", "rmeta", "tdata", "tmeta", "cdata", "cmeta", "corig", "cvol", "cpool", "wcorig",
+		"mimage", "mlog", "vdata", "imeta", "iorig", "vorigin", "pmspare",
 	} {
-		if strings.Contains(lv, part) {
-			return true
+		if at := strings.LastIndex(lv, "_"+part); at > last {
+			found, last = part, at
 		}
 	}
-	return false
+	return found
 }
 
 // formatUUID writes 32 characters as LVM does: 6-4-4-4-4-4-6.
@@ -59,28 +69,4 @@ func formatUUID(id string) string {
 		id = id[n:]
 	}
 	return strings.Join(groups, "-")
-}
-
-// SplitName splits a device-mapper name as dmsetup splitname does: the parts
-// are joined by single hyphens, and a hyphen inside a part is doubled. A last
-// single hyphen belongs to its part. A name without a separator is a volume
-// group only.
-func SplitName(dmName string) (vg, lv, layer string) {
-	parts := []string{""}
-	for i := 0; i < len(dmName); i++ {
-		last := &parts[len(parts)-1]
-		switch {
-		case dmName[i] != '-':
-			*last += dmName[i : i+1]
-		case i+1 < len(dmName) && dmName[i+1] == '-':
-			*last += "-"
-			i++
-		case i+1 < len(dmName) && len(parts) < 3:
-			parts = append(parts, "")
-		default:
-			*last += "-"
-		}
-	}
-	parts = append(parts, "", "")
-	return parts[0], parts[1], parts[2]
 }

@@ -72,7 +72,13 @@ func TestAPidFDTellsLifeFromDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	child, err := os.StartProcess("/bin/cat", []string{"cat"}, &os.ProcAttr{Files: []*os.File{r, nil, nil}})
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	// cat ends at once where its output is closed.
+	child, err := os.StartProcess("/bin/cat", []string{"cat"}, &os.ProcAttr{Files: []*os.File{r, null, null}})
 	if err != nil {
 		t.Fatal(err)
 	}
