@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/containerd/nri/pkg/api"
@@ -21,14 +21,6 @@ import (
 // name is what the runtime knows the plugin by.
 const name = "mountward"
 
-// The pause between two attempts to connect. Registering stops all container
-// operations of the node for a moment, so it must never be tried in a tight
-// loop.
-const (
-	firstPause = time.Second
-	lastPause  = 30 * time.Second
-)
-
 // plugin is one connection to the runtime. Its methods are the NRI events, one
 // file each.
 type plugin struct {
@@ -37,6 +29,7 @@ type plugin struct {
 	host   *host
 	ctx    context.Context
 	work   sync.WaitGroup
+	synced atomic.Bool // the runtime has synchronized us
 }
 
 // deadlineShare is how much of the runtime's time for a request we take: an
@@ -68,57 +61,62 @@ func serveLaunched(ctx context.Context, d *daemon) error {
 	if err != nil {
 		return fmt.Errorf("find the runtime's process: %w", err)
 	}
-	return serve(ctx, d, pid)
+	_, err = serve(ctx, d, pid, nil)
+	return err
 }
 
 // serveSocket connects to the runtime's NRI socket, and again whenever the
 // connection is lost.
 func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
-	pause := firstPause
+	var next retry
 	for {
-		connected := d.now()
-		err := connectAndServe(ctx, d, config)
+		o, err := connectAndServe(ctx, d, config)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if d.now().Sub(connected) > lastPause {
-			pause = firstPause
+		pause, news := next.after(o, d.now())
+		if news {
+			d.log().WithError(err).Warnf("no connection to the runtime; next attempt in about %s", pause)
 		}
-		d.log().WithError(err).Warnf("no connection to the runtime; next attempt in about %s", pause)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(jitter(pause)):
 		}
-		pause = min(2*pause, lastPause)
 	}
 }
 
-func connectAndServe(ctx context.Context, d *daemon, config cli.Config) error {
+func connectAndServe(ctx context.Context, d *daemon, config cli.Config) (outcome, error) {
 	conn, err := net.Dial("unix", config.Socket)
 	if err != nil {
-		return fmt.Errorf("connect to NRI: %w (is containerd running, and NRI not disabled in its configuration?)", err)
+		return unreachable, fmt.Errorf("connect to NRI: %w (is containerd running, and NRI not disabled in its configuration?)", err)
 	}
 	defer conn.Close()
 	pid, err := hostview.PeerPID(conn.(*net.UnixConn))
 	if err != nil {
-		return fmt.Errorf("find the runtime's process: %w", err)
+		return unregistered, fmt.Errorf("find the runtime's process: %w", err)
 	}
 	// The index and name may be in the environment already; giving the index
 	// twice is an error of the stub's.
-	options := []stub.Option{stub.WithConnection(conn), stub.WithPluginName(name)}
+	watched := &watchedConn{Conn: conn, ended: make(chan struct{})}
+	options := []stub.Option{stub.WithConnection(watched), stub.WithPluginName(name)}
 	if os.Getenv(api.PluginIdxEnvVar) == "" {
 		options = append(options, stub.WithPluginIdx(config.Index))
 	}
-	return serve(ctx, d, pid, options...)
+	synced, err := serve(ctx, d, pid, watched.ended, options...)
+	if synced {
+		return served, err
+	}
+	return unregistered, err
 }
 
 // serve runs one connection with a stub of its own: one that failed once can
-// never connect again.
-func serve(ctx context.Context, d *daemon, runtime int, options ...stub.Option) error {
+// never connect again. gone is closed when the connection ends, nil where only
+// the stub can tell. It says whether the runtime had synchronized us.
+func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, options ...stub.Option) (synced bool, err error) {
 	view, err := hostview.Open(hostview.Options{PID: runtime})
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
@@ -128,11 +126,11 @@ func serve(ctx context.Context, d *daemon, runtime int, options ...stub.Option) 
 	defer cancel()
 	p.stub, err = stub.New(p, append(options, stub.WithLogger(stubLogger{d}))...)
 	if err != nil {
-		return fmt.Errorf("make the NRI stub: %w", err)
+		return false, fmt.Errorf("make the NRI stub: %w", err)
 	}
-	err = p.stub.Run(ctx)
+	err = runStub(ctx, p.stub, gone)
 	if err == nil {
 		err = errors.New("the runtime closed the connection")
 	}
-	return err
+	return p.synced.Load(), err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -33,20 +34,26 @@ type daemon struct {
 
 	once     sync.Once
 	settings settings.Settings
+	mistakes error                       // in the settings, which are read once; nil: none
 	trail    atomic.Pointer[audit.Trail] // nil until start
 	entries  *ledger.Ledger
 	devices  device.FS
 	repeats  *audit.Repeats
+	kubelet  *kubelet
 	force    atomic.Pointer[inForce]
 	reload   sync.Mutex
 }
 
 func newDaemon(source settings.Source, stderr *os.File) *daemon {
-	return &daemon{
+	d := &daemon{
 		source: source, stderr: stderr, now: time.Now,
 		devices: device.FS{Sys: "/sys"},
 		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery),
 	}
+	d.kubelet = newKubelet("/proc", func(root, evidence string) {
+		d.log().WithField("evidence", evidence).Info("the kubelet's root directory is " + root)
+	})
+	return d
 }
 
 // start reads the settings and the policy, once. A launched plugin gets its
@@ -55,19 +62,40 @@ func newDaemon(source settings.Source, stderr *os.File) *daemon {
 func (d *daemon) start(text string) {
 	d.once.Do(func() {
 		d.source.Text = text
-		var name string
+		name := d.open()
 		var err error
-		d.settings, name, err = d.source.Load()
-		trailErr := d.openTrail()
-		if trailErr != nil {
-			d.log().WithError(trailErr).Error("cannot write the audit trail where the settings want it")
-		}
-		if d.entries, trailErr = ledger.Open(d.settings.ContainersDir()); trailErr != nil {
-			d.log().WithError(trailErr).Error("cannot keep what is decided of containers")
+		if d.entries, err = ledger.Open(d.settings.ContainersDir()); err != nil {
+			d.log().WithError(err).Error("cannot keep what is decided of containers")
 		}
 		d.log().WithField("settings", name).WithField("version", version()).Info("mountward starts")
-		d.loadPolicy(err)
+		if d.settings.Host.KubeletRoot == settings.Auto {
+			d.kubelet.begin()
+		}
+		d.loadPolicy()
 	})
+}
+
+// open reads the settings, whose name it returns, and opens the trail.
+func (d *daemon) open() (name string) {
+	var err error
+	if d.settings, name, err = d.source.Load(); err != nil {
+		d.mistakes = errors.Join(err, fmt.Errorf("%s is read once: mend it, then restart mountward (if containerd launched it: containerd); a reload reads only the policy", name))
+	}
+	if err := d.openTrail(); err != nil {
+		d.log().WithError(err).Error("cannot write the audit trail where the settings want it")
+	}
+	return name
+}
+
+// fails says why the daemon ends, also where it has not got as far as its start:
+// a launched one has nothing else to say it with.
+func (d *daemon) fails(why error) {
+	d.once.Do(func() {
+		if d.open(); d.mistakes != nil {
+			d.log().WithError(d.mistakes).Error("the settings have mistakes")
+		}
+	})
+	d.log().WithError(why).Error("mountward ends; nothing is decided until containerd starts it again")
 }
 
 // openTrail opens the audit trail. A trail that cannot be opened is no reason
@@ -78,7 +106,8 @@ func (d *daemon) openTrail() error {
 		File:     d.settings.Audit.File,
 		Fallback: audit.FallbackFile,
 	}
-	if d.stderr != nil {
+	// As a service every line would be in the journal twice.
+	if d.stderr != nil && (!options.Journal || !toJournal(d.stderr, os.Getenv("JOURNAL_STREAM"))) {
 		options.Stderr = d.stderr
 	}
 	var err error
@@ -111,15 +140,19 @@ func (d *daemon) log() *logrus.Entry     { return logrus.NewEntry(d.trail.Load()
 func (d *daemon) ledger() *ledger.Ledger { return d.entries }
 
 // loadPolicy puts the configured policy in force, or what stands in for it, and
-// records which.
-func (d *daemon) loadPolicy(settingsErr error) {
+// records which. Mistakes in the settings keep it out, at every reload again.
+func (d *daemon) loadPolicy() {
 	d.reload.Lock()
 	defer d.reload.Unlock()
 	current := d.force.Load()
 	hadFile := current != nil && current.refuse == nil && current.origin != settings.OriginBuiltIn
-	next := load(d.settings, settingsErr, hadFile)
-	if next.warning != nil {
-		d.log().WithError(next.warning).Warn("the policy is in force, but no copy of it could be kept for a day without it")
+	next := load(d.settings, d.mistakes, hadFile)
+	switch {
+	case next.warning == nil:
+	case next.rejected != nil:
+		d.log().WithError(next.warning).Warn("the copy of the last good policy cannot be used either")
+	default:
+		d.log().WithError(next.warning).Warn("the policy is in force, but no copy of it could be saved: if the policy file is broken or missing when mountward starts again, no last good policy can stand in for it")
 	}
 	if next.rejected != nil && current != nil && current.refuse == nil {
 		// A bad policy never replaces a good one.

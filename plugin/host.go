@@ -15,35 +15,27 @@ import (
 	"github.com/mountward/mountward/pkg/settings"
 )
 
-// How long what was found out about the host may be old at a creation. At
-// start everything is read anew.
-const (
-	prefixAge      = time.Second
-	kubeletRootAge = 30 * time.Second
-)
+// prefixAge is how old what the policy's paths lead to may be at a creation. At
+// start it is read anew.
+const prefixAge = time.Second
 
 // host is what is known of the runtime's side of one connection.
 type host struct {
 	view   *hostview.View
-	proc   string
 	daemon *daemon // whose settings may come after the connection
 
-	mu          sync.Mutex
-	kubeletRoot string
-	kubeletWhy  string
-	kubeletRead time.Time
-	state       string // containerd's state directory, once a bundle was found
-	prefixes    map[string]facts.HostMount
-	prefixesOf  *policy.Policy
-	prefixesAt  time.Time
+	mu         sync.Mutex
+	state      string // containerd's state directory, once a bundle was found
+	prefixes   map[string]facts.HostMount
+	prefixesOf *policy.Policy
+	prefixesAt time.Time
 }
 
 func newHost(view *hostview.View, d *daemon) *host {
-	return &host{view: view, proc: "/proc", daemon: d}
+	return &host{view: view, daemon: d}
 }
 
-// vars returns the values of the policy's path variables. The kubelet may
-// start after us, so its root is looked for again while it is only guessed.
+// vars returns the values of the policy's path variables as they are known now.
 func (h *host) vars() policy.Vars {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,11 +46,7 @@ func (h *host) vars() policy.Vars {
 		RuntimeRoot:  set.RuntimeRoot,
 	}
 	if v.KubeletRoot == settings.Auto {
-		if h.kubeletRoot == "" || time.Since(h.kubeletRead) > kubeletRootAge {
-			h.kubeletRoot, h.kubeletWhy = hostview.KubeletRoot(h.proc)
-			h.kubeletRead = time.Now()
-		}
-		v.KubeletRoot = h.kubeletRoot
+		v.KubeletRoot = h.daemon.kubelet.last()
 	}
 	if v.RuntimeState == settings.Auto {
 		v.RuntimeState = h.state
@@ -83,6 +71,9 @@ func (h *host) learnState(dir string) {
 // env returns the variables and what the literal parts of the policy's paths
 // lead to now. fresh does not trust what was read a moment ago.
 func (h *host) env(ctx context.Context, p *policy.Policy, fresh bool) policy.Env {
+	if h.daemon.settings.Host.KubeletRoot == settings.Auto {
+		h.daemon.kubelet.refresh(ctx)
+	}
 	env := policy.Env{Vars: h.vars()}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -54,10 +54,14 @@ func (d *daemon) serve(ctx context.Context, connection func(context.Context, *da
 				return
 			case <-hangup:
 				if d.trail.Load() != nil { // else the policy was not read yet
-					d.loadPolicy(nil)
+					d.loadPolicy()
 				}
 			}
 		}
 	}()
-	return connection(ctx, d)
+	err := connection(ctx, d)
+	if err != nil && ctx.Err() == nil {
+		d.fails(err)
+	}
+	return err
 }

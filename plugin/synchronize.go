@@ -20,6 +20,7 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containe
 	for _, pod := range pods {
 		byID[pod.GetId()] = pod
 	}
+	p.synced.Store(true)
 	p.work.Go(func() { p.synchronize(p.ctx, byID, containers) })
 	return nil, nil
 }

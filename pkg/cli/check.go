@@ -13,6 +13,9 @@ import (
 	"github.com/mountward/mountward/pkg/settings"
 )
 
+// stdin is the name of standard input in positions.
+const stdin = "<stdin>"
+
 func checkCommand() *cobra.Command {
 	var path string
 	c := &cobra.Command{
@@ -50,7 +53,7 @@ func checkFile(c *cobra.Command, name string) error {
 	if err != nil {
 		return fmt.Errorf("read standard input: %w", err)
 	}
-	return checkPolicy(c, settings.PolicyFile{Name: "<stdin>", Data: data})
+	return checkPolicy(c, settings.PolicyFile{Name: stdin, Data: data})
 }
 
 // checkConfigured checks the settings and the policy they name; a mistake in
@@ -70,7 +73,7 @@ func checkConfigured(c *cobra.Command, source settings.Source) error {
 		if err != nil {
 			fmt.Fprintln(c.ErrOrStderr(), err)
 		}
-		return &exit{code: ExitNo, err: errors.New("the settings are not good; the daemon would use the defaults and take it as a policy error")}
+		return &exit{code: ExitNo, err: errors.New("the settings are not good; the daemon would use what it can read of them and take it as a policy error")}
 	}
 	return err
 }
@@ -79,8 +82,23 @@ func checkPolicy(c *cobra.Command, file settings.PolicyFile) error {
 	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
 	if err != nil {
 		fmt.Fprintln(c.ErrOrStderr(), err)
+		if settings.Mistaken(file.Data) {
+			fmt.Fprintf(c.ErrOrStderr(), "hint: this looks like settings, not like a policy; to check settings and the policy they name: mountward check --config %s\n", settingsName(file.Name))
+		}
 		return &exit{code: ExitNo}
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: policy is good: mode %s, default %s, %d rules, sha256 %.12s\n", p.Name, p.Mode, p.Default, len(p.Rules), p.SHA256)
+	rules := "1 rule"
+	if n := len(p.Rules); n != 1 {
+		rules = fmt.Sprintf("%d rules", n)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: policy is good: mode %s, default %s, %s, sha256 %.12s\n", p.Name, p.Mode, p.Default, rules, p.SHA256)
 	return nil
+}
+
+// settingsName is what to write after --config, which reads files only.
+func settingsName(name string) string {
+	if name == stdin {
+		return "FILE"
+	}
+	return name
 }

@@ -64,7 +64,7 @@ func TestRunHandsItsFlagsOver(t *testing.T) {
 
 // TestOnlyRunStartsTheDaemon: no other command line does, not even none.
 func TestOnlyRunStartsTheDaemon(t *testing.T) {
-	for _, args := range [][]string{nil, {"--help"}, {"version"}, {"--version"}, {"check", "/none"}, {"run", "--help"}, {"run", "now"}, {"bogus"}, {"help", "run"}} {
+	for _, args := range [][]string{nil, {"--help"}, {"version"}, {"--version"}, {"check", "/none"}, {"run", "--index", "5"}, {"run", "--socket="}, {"run", "--help"}, {"run", "now"}, {"bogus"}, {"help", "run"}} {
 		if got := execute(t, nil, args...); got.ran != nil {
 			t.Errorf("%q started the daemon with %+v", args, *got.ran)
 		}
@@ -89,6 +89,12 @@ func TestExitCodes(t *testing.T) {
 		{"no such verb", nil, []string{"bogus"}, ExitUsage, "hint: mountward --help"},
 		{"no such flag", nil, []string{"run", "--bogus"}, ExitUsage, "hint: mountward --help"},
 		{"too many arguments", nil, []string{"check", "a", "b"}, ExitUsage, "hint: mountward --help"},
+		{"an index of one digit", nil, []string{"run", "--index", "5"}, ExitUsage, `mountward: error: --index "5": want two digits, such as "90"`},
+		{"an index of three digits", nil, []string{"run", "--index", "900"}, ExitUsage, "two digits"},
+		{"an index of letters", nil, []string{"run", "--index", "abc"}, ExitUsage, "two digits"},
+		{"an index of two characters", nil, []string{"run", "--index", "9x"}, ExitUsage, "two digits"},
+		{"no index", nil, []string{"run", "--index", ""}, ExitUsage, "two digits"},
+		{"no socket", nil, []string{"run", "--socket", ""}, ExitUsage, `mountward: error: --socket "": want the path of containerd's NRI socket`},
 		{"a verb that takes none", nil, []string{"version", "a"}, ExitUsage, "hint: mountward --help"},
 	} {
 		got := execute(t, test.fails, test.args...)

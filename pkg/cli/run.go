@@ -24,6 +24,9 @@ directory, no verb is needed.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			config.Explicit = c.Flags().Changed("config")
+			if err := config.check(); err != nil {
+				return &exit{ExitUsage, err}
+			}
 			return p.Run(c.Context(), config)
 		},
 	}
@@ -31,6 +34,18 @@ directory, no verb is needed.`,
 	c.Flags().StringVar(&config.Socket, "socket", DefaultSocket, "NRI `socket`")
 	c.Flags().StringVar(&config.Index, "index", DefaultIndex, "plugin `index`, two digits")
 	return c
+}
+
+// check refuses what NRI would refuse at every attempt to connect.
+func (c Config) check() error {
+	digit := func(i int) bool { return c.Index[i] >= '0' && c.Index[i] <= '9' }
+	if len(c.Index) != 2 || !digit(0) || !digit(1) {
+		return fmt.Errorf("--index %q: want two digits, such as %q", c.Index, DefaultIndex)
+	}
+	if c.Socket == "" {
+		return fmt.Errorf("--socket %q: want the path of containerd's NRI socket, such as %s", c.Socket, DefaultSocket)
+	}
+	return nil
 }
 
 func versionCommand(p Program) *cobra.Command {

@@ -19,7 +19,7 @@ type Source struct {
 
 // Load reads the settings and returns where they came from: the name of the
 // text or file, and "defaults" if there is neither. With an error the Settings
-// are Default.
+// are what could be read, see [Parse], and Default where nothing could be.
 func (s Source) Load() (Settings, string, error) {
 	if !blank(s.Text) {
 		name := s.TextName
@@ -46,7 +46,8 @@ func (s Source) Load() (Settings, string, error) {
 
 // blank reports a text that says nothing.
 func blank(text string) bool {
-	for line := range strings.Lines(text) {
+	// A carriage return alone ends no line in TOML, but it does for who wrote it.
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			return false
 		}

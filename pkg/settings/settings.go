@@ -2,9 +2,9 @@
 // again after a restart: the bytes of its policy, and the last ones that were
 // good.
 //
-// Nothing here stops the daemon. A mistake in the settings gives the defaults
-// and an error, which the caller treats like a mistake in the policy: the
-// runtime would go on without a plugin that gave up.
+// Nothing here stops the daemon. A mistake in the settings gives what could be
+// read of them and an error, which the caller treats like a mistake in the
+// policy: the runtime would go on without a plugin that gave up.
 package settings
 
 import "path/filepath"

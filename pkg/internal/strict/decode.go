@@ -22,7 +22,7 @@ const MaxSize = 1 << 20
 // decode itself is not supported and reported as an error.
 //
 // The error is of type Errors and holds everything that is wrong; into then
-// has no meaning. The Document is never nil.
+// has no meaning; see [Salvage]. The Document is never nil.
 func Decode(name string, data []byte, into any) (*Document, error) {
 	if len(data) > MaxSize {
 		d := newDocument(name, nil)
@@ -44,11 +44,14 @@ func Decode(name string, data []byte, into any) (*Document, error) {
 }
 
 // syntax reports where the parser stopped.
-func (b *builder) syntax(p *unstable.Parser, err error) {
-	offset, message := len(b.data), err.Error()
+func (b *builder) syntax(offset int, err error) {
+	message := err.Error()
 	var parser *unstable.ParserError
 	if errors.As(err, &parser) {
-		offset, message = int(p.Range(parser.Highlight).Offset), parser.Message
+		message = parser.Message
+	}
+	if cause := miscoded(b.data, offset); cause != "" {
+		message = cause
 	}
 	b.fail(offset, "no valid TOML: %s", message)
 }

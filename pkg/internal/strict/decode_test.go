@@ -93,6 +93,43 @@ func TestDecodeReportsEverythingWithItsPlace(t *testing.T) {
 			`f:1:3: unknown key "Rule": write "rule", keys are case-sensitive
 f:3:1: unknown key "rule.Match": write "match", keys are case-sensitive`,
 		},
+		"another case hides nothing of its value": {
+			"Version = 'one'\n[Audit]\nJournal = 1\njurnal = true",
+			`f:1:1: unknown key "Version": write "version", keys are case-sensitive
+f:1:11: "Version": want an integer, found a string
+f:2:2: unknown key "Audit": write "audit", keys are case-sensitive
+f:3:1: unknown key "Audit.Journal": write "journal", keys are case-sensitive
+f:3:11: "Audit.Journal": want true or false, found an integer
+f:4:1: unknown key "Audit.jurnal": did you mean "journal"? (known here: journal, share)`,
+		},
+		"a byte order mark": {
+			"\xef\xbb\xbfmode = 'audit'\n",
+			`f:1:1: no valid TOML: the file begins with a byte order mark (BOM): save it as UTF-8 without one`,
+		},
+		"UTF-16": {
+			"\xff\xfem\x00o\x00d\x00e\x00",
+			`f:1:1: no valid TOML: the file is UTF-16, TOML is UTF-8: save it as UTF-8`,
+		},
+		"UTF-16, the other order": {
+			"\xfe\xff\x00m\x00o\x00d\x00e",
+			`f:1:1: no valid TOML: the file is UTF-16, TOML is UTF-8: save it as UTF-8`,
+		},
+		"UTF-16 without a mark": {
+			"m\x00o\x00d\x00e\x00",
+			`f:1:2: no valid TOML: the file is UTF-16, TOML is UTF-8: save it as UTF-8`,
+		},
+		"line ends of CR alone": {
+			"mode = 'audit'\rversion = 1\r",
+			`f:1:15: no valid TOML: a line ends with a carriage return (CR) alone: save the file with line ends LF (Unix) or CRLF`,
+		},
+		"a comment with a line end of CR alone": {
+			"# a policy\rversion = 1\r",
+			`f:1:11: no valid TOML: a line ends with a carriage return (CR) alone: save the file with line ends LF (Unix) or CRLF`,
+		},
+		"another character that is wrong": {
+			"mode = 'audit'\n\xef = 1",
+			`f:2:1: no valid TOML: invalid character at start of key: U+00EF 'ï'`,
+		},
 		"a field without a tag has no key": {
 			"Untagged = 'x'",
 			`f:1:1: unknown key "Untagged" (known here: audit, mode, rule, version)`,

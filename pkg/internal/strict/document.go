@@ -3,6 +3,7 @@ package strict
 import (
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Document tells where the values of a decoded file stand in it.
@@ -15,25 +16,26 @@ type Document struct {
 // At returns the position of a value: of its key, or of the element where the
 // last step of the path is an index. Steps are keys (string) and indexes
 // (int). A path that leads to nothing gives the nearest ancestor that is
-// there, in the end the top of the file.
+// there, in the end the top of the file. Where the file has a key only in
+// another case, which is an error, that is the one.
 func (d *Document) At(path ...any) Position {
-	n, _ := d.find(path)
+	n, _ := d.find(path, (*node).child)
 	return d.position(n.at)
 }
 
 // Has reports whether the file has a value at the path; see At.
 func (d *Document) Has(path ...any) bool {
-	_, ok := d.find(path)
+	_, ok := d.find(path, func(n *node, key string) *node { return n.keys[key] })
 	return ok
 }
 
-func (d *Document) find(path []any) (*node, bool) {
+func (d *Document) find(path []any, child func(*node, string) *node) (*node, bool) {
 	n := d.root
 	for _, step := range path {
 		var next *node
 		switch step := step.(type) {
 		case string:
-			next = n.keys[step]
+			next = child(n, step)
 		case int:
 			if step >= 0 && step < len(n.items) {
 				next = n.items[step]
@@ -60,6 +62,20 @@ func newDocument(name string, data []byte) *Document {
 func (d *Document) position(offset int) Position {
 	line := sort.SearchInts(d.lines, offset+1)
 	return Position{d.name, line, offset - d.lines[line-1] + 1}
+}
+
+// child returns the value of a key, where there is none that of one in another
+// case, or nil.
+func (n *node) child(name string) *node {
+	if exact := n.keys[name]; exact != nil {
+		return exact
+	}
+	for _, key := range n.names() {
+		if strings.EqualFold(key, name) {
+			return n.keys[key]
+		}
+	}
+	return nil
 }
 
 // names returns the keys of a table in the order of the file.

@@ -41,6 +41,37 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// FuzzSalvage checks that Salvage takes any text, and of a good one everything
+// that it can fill in.
+func FuzzSalvage(f *testing.F) {
+	for _, seed := range []string{
+		"mode = 'a'\nlist = ['a', 'b']\n[audit]\njournal = true",
+		"mode = 'a\nlist = ['a',\n[audit\njournal = yes",
+		"[[audit]]\njournal = true\n[[audit]]\n[Audit]\r# x\x00\r",
+		"audit = {journal = true, audit = [{}]}\n]}{\n\xef\xbb\xbf",
+	} {
+		f.Add([]byte(seed))
+	}
+	type texts struct {
+		Mode  string   `toml:"mode"`
+		List  []string `toml:"list"`
+		Audit struct {
+			Journal bool `toml:"journal"`
+		} `toml:"audit"`
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var want, got texts
+		before := bytes.Clone(data)
+		d := Salvage("f", data, &got)
+		if !bytes.Equal(before, data) || d == nil {
+			t.Fatalf("the text was changed, or no document: %v", d)
+		}
+		if _, err := Decode("f", data, &want); err == nil && !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v of a good text, want %+v", got, want)
+		}
+	})
+}
+
 // FuzzGrammar checks that Decode and go-toml agree about what TOML is, where
 // any key is allowed.
 func FuzzGrammar(f *testing.F) {

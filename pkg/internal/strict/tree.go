@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,28 +17,44 @@ type builder struct {
 	errors Errors
 	table  *node    // of the last header
 	header []string // its path
+	end    int      // offset of what follows the last expression
 }
 
 func (b *builder) fail(offset int, format string, args ...any) {
 	b.errors = append(b.errors, Error{b.position(offset), fmt.Sprintf(format, args...)})
 }
 
+// build reads the file and reports where it is no TOML.
 func (b *builder) build() {
+	if offset, err := b.read(); err != nil {
+		b.syntax(offset, err)
+	}
+}
+
+// read makes the tree of what stands before the first thing that is no TOML,
+// and returns where that is and what the parser says of it.
+func (b *builder) read() (offset int, err error) {
 	b.table = b.root
 	var p unstable.Parser
 	p.Reset(b.data)
 	for p.NextExpression() {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			b.open(keysOf(e), e.Kind == unstable.ArrayTable)
+			keys := keysOf(e)
+			b.open(keys, e.Kind == unstable.ArrayTable)
+			b.end = b.skip(keys[len(keys)-1].after, " \t]")
 		case unstable.KeyValue:
-			b.assign(b.table, b.header, e)
+			b.end = b.assign(b.table, b.header, e)
 		default: // comments
 		}
 	}
-	if err := p.Error(); err != nil {
-		b.syntax(&p, err)
+	err = p.Error()
+	offset = len(b.data)
+	var parser *unstable.ParserError
+	if errors.As(err, &parser) {
+		offset = int(p.Range(parser.Highlight).Offset)
 	}
+	return offset, err
 }
 
 type key struct {

@@ -30,6 +30,7 @@ func (c *checker) unknown(table, child *node, name string, known map[string]refl
 	for _, k := range names {
 		if strings.EqualFold(k, name) {
 			c.fail(child.at, "unknown key %s: write %q, keys are case-sensitive", full, k)
+			c.value(child, known[k], with(path, name), place{known, path})
 			return
 		}
 	}

@@ -150,7 +150,7 @@ func TestMountOfAnotherPlugin(t *testing.T) {
 	source := ""
 	s, err := stub.New(adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
 		adjust.AddMount(&api.Mount{Destination: "/injected", Type: "bind", Source: source, Options: []string{"rbind", "rprivate"}})
-	}), stub.WithPluginIdx("95"), stub.WithPluginName("injector"), stub.WithSocketPath(g.Suite.NRISocket))
+	}), stub.WithPluginIdx("95"), stub.WithPluginName("injector"), stub.WithSocketPath(g.NRISocket))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,16 @@
 package guard_test
 
 import (
+	"context"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -54,38 +59,28 @@ func TestRestartsCloseTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := adapt.Start(adapt.Config{})
-		if err != nil {
+		if b.Runtime, err = adapt.Start(adapt.Config{}); err != nil {
 			t.Fatal(err)
 		}
-		b.Runtime = r
-		stop := func() {
-			if r == nil {
-				return
-			}
-			if err := r.Stop(); err != nil {
-				t.Error(err)
-			}
-			r = nil
-		}
-		t.Cleanup(stop)
-		// A runtime of its own each time, at the same path.
-		if err := os.Symlink(r.Socket, socket+".new"); err != nil {
+		runtime := b.Runtime
+		t.Cleanup(func() { _ = runtime.Stop() }) // a second time where all went well
+		end := relay(t, socket, runtime.Socket)
+		t.Cleanup(end)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if err := runtime.WaitSyncs(ctx, 2); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(socket+".new", socket); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.WaitSyncs(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		cancel()
 		if err := b.createShared(false); err == nil || !strings.Contains(err.Error(), `rule "no-shared"`) {
 			t.Errorf("create: %v, want our refusal", err)
 		}
 		says(len(before), "synchronized with the runtime")
-		stop()
+		end()
+		says(len(before), "no connection to the runtime")
+		if err := runtime.Stop(); err != nil {
+			t.Error(err)
+		}
 	}
-	says(0, "the runtime closed the connection")
 
 	all, err := b.Records()
 	if err != nil {
@@ -103,4 +98,47 @@ func TestRestartsCloseTogether(t *testing.T) {
 	if attempts < 4 {
 		t.Errorf("%d lines about a next attempt, want one for each lost connection", attempts)
 	}
+}
+
+// relay is the socket of a runtime that ends with its connections, which an
+// adaptation that is stopped keeps.
+func relay(t *testing.T, path, to string) (end func()) {
+	t.Helper()
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutex sync.Mutex
+	var all []io.Closer
+	keep := func(c io.Closer) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		all = append(all, c)
+	}
+	keep(listener)
+	var work sync.WaitGroup
+	work.Go(func() {
+		for {
+			plugin, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			keep(plugin)
+			runtime, err := net.Dial("unix", to)
+			if err != nil {
+				continue // closed with the others
+			}
+			keep(runtime)
+			work.Go(func() { _, _ = io.Copy(runtime, plugin) }) // until one is closed
+			work.Go(func() { _, _ = io.Copy(plugin, runtime) })
+		}
+	})
+	return sync.OnceFunc(func() {
+		mutex.Lock()
+		for _, c := range all {
+			_ = c.Close() // the other side may have been first
+		}
+		mutex.Unlock()
+		work.Wait()
+	})
 }

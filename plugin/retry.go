@@ -1,0 +1,54 @@
+package main
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// How long to wait before the next attempt to connect. To find nobody listening
+// costs nothing and is tried often: every container that is created before we
+// are back is not ours. To register stops all container operations of the node
+// for a moment, so it is never tried in a tight loop.
+const (
+	dialPause  = 200 * time.Millisecond
+	firstPause = time.Second
+	lastPause  = 30 * time.Second
+)
+
+// outcome is how an attempt to be connected ended.
+type outcome int
+
+const (
+	unreachable  outcome = iota // nobody listens: nothing was registered
+	unregistered                // it ended before we were synchronized
+	served                      // we were connected, and are no longer
+)
+
+// retry decides about the next attempt.
+type retry struct {
+	pause  time.Duration // after the next failed registration; 0 is firstPause
+	silent time.Time     // until then another "nobody listens" is no news
+}
+
+// after returns how long to wait after an attempt, and whether its end is worth
+// a line of the log.
+func (r *retry) after(o outcome, now time.Time) (pause time.Duration, news bool) {
+	if o == unreachable {
+		if now.Before(r.silent) {
+			return dialPause, false
+		}
+		r.silent = now.Add(lastPause)
+		return dialPause, true
+	}
+	r.silent = time.Time{}
+	if o == served {
+		r.pause = 0
+		return dialPause, true
+	}
+	pause = max(r.pause, firstPause)
+	r.pause = min(2*pause, lastPause)
+	return pause, true
+}
+
+// jitter spreads a pause, so that many nodes do not register in step.
+func jitter(pause time.Duration) time.Duration { return pause/2 + rand.N(pause) }

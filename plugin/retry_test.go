@@ -1,0 +1,81 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestRetry: to find nobody costs nothing and is tried again at once, a failed
+// registration is not, and who was connected starts anew.
+func TestRetry(t *testing.T) {
+	type step struct {
+		outcome outcome
+		passed  time.Duration // since the step before
+	}
+	type answer struct {
+		Pause time.Duration
+		News  bool
+	}
+	quick := func(news bool) answer { return answer{dialPause, news} }
+	for _, test := range []struct {
+		name  string
+		steps []step
+		want  []answer
+	}{
+		{
+			"nobody listens: always soon, said at first and then every 30 s",
+			[]step{{unreachable, 0}, {unreachable, dialPause}, {unreachable, 29 * time.Second}, {unreachable, time.Second}, {unreachable, dialPause}},
+			[]answer{quick(true), quick(false), quick(false), quick(true), quick(false)},
+		},
+		{
+			"a failed registration backs off",
+			[]step{{unregistered, 0}, {unregistered, 0}, {unregistered, 0}, {unregistered, 0}, {unregistered, 0}, {unregistered, 0}, {unregistered, 0}},
+			[]answer{{time.Second, true}, {2 * time.Second, true}, {4 * time.Second, true}, {8 * time.Second, true}, {16 * time.Second, true}, {lastPause, true}, {lastPause, true}},
+		},
+		{
+			"also when nobody listens between two",
+			[]step{{unregistered, 0}, {unreachable, 0}, {unregistered, 0}},
+			[]answer{{time.Second, true}, quick(true), {2 * time.Second, true}},
+		},
+		{
+			"restarts of the runtime close together",
+			[]step{{served, 0}, {unreachable, 0}, {unreachable, 0}, {served, 0}, {unreachable, 0}, {served, 0}},
+			[]answer{quick(true), quick(true), quick(false), quick(true), quick(true), quick(true)},
+		},
+		{
+			"who was synchronized starts anew",
+			[]step{{unregistered, 0}, {unregistered, 0}, {served, 0}, {unregistered, 0}},
+			[]answer{{time.Second, true}, {2 * time.Second, true}, quick(true), {time.Second, true}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var r retry
+			now := time.Unix(0, 0)
+			var got []answer
+			for _, s := range test.steps {
+				now = now.Add(s.passed)
+				pause, news := r.after(s.outcome, now)
+				got = append(got, answer{pause, news})
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("pauses (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJitterStaysNearThePause(t *testing.T) {
+	seen := map[time.Duration]bool{}
+	for range 1000 {
+		got := jitter(lastPause)
+		if got < lastPause/2 || got >= lastPause*3/2 {
+			t.Fatalf("%s of %s", got, lastPause)
+		}
+		seen[got] = true
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d pauses of 1000", len(seen))
+	}
+}
