@@ -65,15 +65,18 @@ install: build ## binary, unit, catalog, config (never overwrites $(SYSCONFDIR))
 
 # containerd launches every executable in its plugin directory and refuses to
 # start when one has another name, so nothing but the finished link may ever
-# appear there: it is made beside the directory and renamed in.
+# appear there: it is made beside the directory and renamed in. Beside it is
+# also where PLUGINDIR ends with a slash.
+LAUNCHED := $(DESTDIR)$(abspath $(PLUGINDIR))
+
 install-launched: install ## ... and let containerd launch it (at its next start)
-	install -d $(DESTDIR)$(PLUGINDIR)
+	install -d $(LAUNCHED)
 	@test/scripts/install-config config/nri/90-mountward.conf $(DESTDIR)$(SYSCONFDIR)/nri/conf.d/90-mountward.conf
-	ln -sfn $(BINDIR)/mountward $(DESTDIR)$(dir $(PLUGINDIR)).mountward-link
-	mv -T $(DESTDIR)$(dir $(PLUGINDIR)).mountward-link $(DESTDIR)$(PLUGINDIR)/90-mountward
+	ln -sfn $(BINDIR)/mountward $(dir $(LAUNCHED)).mountward-link
+	mv -T $(dir $(LAUNCHED)).mountward-link $(LAUNCHED)/90-mountward
 
 uninstall: ## remove what install and install-launched put there; configuration and state stay
-	rm -f $(DESTDIR)$(PLUGINDIR)/90-mountward
+	rm -f $(LAUNCHED)/90-mountward
 	rm -f $(DESTDIR)$(UNITDIR)/mountward.service $(DESTDIR)$(CATALOGDIR)/mountward.catalog $(DESTDIR)$(BINDIR)/mountward
 	@test -n "$(DESTDIR)" || journalctl --update-catalog || true
 	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; a launched plugin runs until containerd restarts"
