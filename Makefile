@@ -15,7 +15,7 @@ PLUGINDIR  ?= /opt/nri/plugins
 # The environment may say -buildvcs=false; the version comes from build info.
 BUILDFLAGS := -trimpath -buildvcs=auto -ldflags=-s\ -w
 
-.PHONY: help build lint test test-runtime demo bench check install install-launched uninstall clean
+.PHONY: help build lint test test-runtime test-node demo bench check install install-launched uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,8 +27,10 @@ lint: ## gofumpt, go vet, golangci-lint
 	@test/scripts/step "gofumpt" sh -c 'out=$$($(GO) run $(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }'
 	@test/scripts/step "go vet" $(GO) vet ./...
 	@test/scripts/step "go vet test/runtime" sh -c 'cd test/runtime && $(GO) vet ./...'
+	@test/scripts/step "go vet test/node" sh -c 'cd test/node && $(GO) vet ./...'
 	@test/scripts/step "golangci-lint (about 3 min the first time)" $(GO) run $(GOLANGCI_LINT) run ./...
 	@test/scripts/step "golangci-lint test/runtime" sh -c 'cd test/runtime && $(GO) run $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...'
+	@test/scripts/step "golangci-lint test/node" sh -c 'cd test/node && $(GO) run $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...'
 
 test: build ## everything but the VM, chaos and bench: unit, scripts, journald, real containerd
 	@test/scripts/prepare test
@@ -40,6 +42,12 @@ test: build ## everything but the VM, chaos and bench: unit, scripts, journald, 
 test-runtime: build ## the tests on a real containerd (about 4 min more the first time)
 	@test/scripts/prepare test
 	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && $(GO) test -timeout 30m ./...'
+
+SUITE ?= trixie
+test-node: build ## the tests in a virtual machine with systemd and LVM (SUITE=trixie,bookworm RUN=REGEXP)
+	@test/node/prepare
+	@mkdir -p test/node/cache && cd test/node && $(GO) build -o cache/node .
+	@cd test/node && exec cache/node -suites '$(SUITE)' -run '$(RUN)'
 
 demo: build ## the main job on a real containerd, on one screen
 	@test/scripts/prepare build
@@ -82,4 +90,4 @@ uninstall: ## remove what install and install-launched put there; configuration 
 	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; a launched plugin runs until containerd restarts"
 
 clean: ## remove what was built
-	rm -rf bin test/runtime/bin
+	rm -rf bin test/runtime/bin test/node/cache

@@ -1,0 +1,18 @@
+//go:build linux
+
+// Command node runs the tests of guest in a virtual machine: a Debian with
+// systemd as pid 1, a real journal, cgroup v2, LVM and containerd, with
+// mountward installed as "make install" does and run by its shipped unit.
+//
+//	make test-node                    # trixie: Linux 6.12, systemd 257
+//	make test-node SUITE=bookworm     # Linux 6.1 (no statmount), systemd 252
+//	make test-node SUITE=trixie,bookworm RUN=TestLVM
+//
+// It needs root, Go, a C compiler, qemu, mmdebstrap and e2fsprogs. The machine
+// is emulated in software, so that it runs where there is no KVM.
+//
+// The base image of a suite is made once and kept in cache/; what a run brought
+// back is in cache/results/SUITE: output, exit code, console and journal.
+// Everything else that a run made is gone when it ends, however it ends; what a
+// killed run left in cache/ is removed by the next one.
+package main
