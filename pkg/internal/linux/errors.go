@@ -23,7 +23,7 @@ type NotSupportedError struct {
 
 // Error says what is missing and since when Linux has it.
 func (e *NotSupportedError) Error() string {
-	return fmt.Sprintf("%s is not supported by this kernel (Linux %s or later): %v", e.Name, e.Since, e.Err)
+	return fmt.Sprintf("%s is not supported by this kernel (Linux %s or later) or refused by a seccomp filter: %v", e.Name, e.Since, e.Err)
 }
 
 // Is makes the error match ErrNotSupported.
