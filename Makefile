@@ -34,14 +34,14 @@ lint: ## gofumpt, go vet, golangci-lint
 
 test: build ## everything but the VM, chaos and bench: unit, scripts, journald, real containerd
 	@test/scripts/prepare test
-	@test/scripts/step "go test ./..." $(GO) test -count=1 ./...
+	@test/scripts/step "go test ./..." test/scripts/go-test ./...
 	@test/scripts/step "systemd unit and catalog" test/scripts/check-systemd
 	@test/scripts/step "install and uninstall" test/scripts/check-install
 	@$(MAKE) --no-print-directory test-runtime
 
 test-runtime: build ## the tests on a real containerd (about 4 min more the first time)
 	@test/scripts/prepare test
-	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && $(GO) test -count=1 -timeout 30m ./...'
+	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && ../scripts/go-test -timeout 30m ./...'
 
 SUITE ?= trixie
 test-node: build ## the tests in a virtual machine with systemd and LVM (SUITE=trixie,bookworm RUN=REGEXP)
