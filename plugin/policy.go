@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/policy"
@@ -56,7 +57,7 @@ func load(s settings.Settings, settingsErr error, hadFile bool) loaded {
 	fallback.Mode = policy.ModeAudit
 	result := loaded{inForce: inForce{policy: fallback, origin: settings.OriginBuiltIn}, rejected: err, warning: lastErr}
 	if s.Guard.OnPolicyError == settings.PolicyErrorDeny {
-		result.refuse = fmt.Errorf("mountward: no container is created without a policy (on_policy_error = \"deny\"): %w", err)
+		result.refuse = noPolicy(err)
 	}
 	return result
 }
@@ -77,4 +78,14 @@ func lastGood(s settings.Settings) (*policy.Policy, bool, error) {
 	}
 	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
 	return p, err == nil, err
+}
+
+// noPolicy is the refusal of every container, in one line: the owner of a pod
+// reads it in an event. The record has all mistakes.
+func noPolicy(why error) error {
+	first, rest, _ := strings.Cut(why.Error(), "\n")
+	if rest != "" {
+		first += fmt.Sprintf(" (and %d more: see the record policy-rejected)", strings.Count(rest, "\n")+1)
+	}
+	return fmt.Errorf("mountward: no container is created without a policy (on_policy_error = \"deny\"): %s", first)
 }
