@@ -35,16 +35,18 @@ func NewCache(fs FS, size int) *Cache {
 }
 
 // Chain is FS.Chain.
-func (c *Cache) Chain(number facts.DeviceNumber) (Chain, error) {
-	return single(number, c.reader(), c.fs.layer)
-}
+func (c *Cache) Chain(number facts.DeviceNumber) (Chain, error) { return c.Moment().Chain(number) }
 
 // Btrfs is FS.Btrfs. The list of the file system's own devices is always read.
-func (c *Cache) Btrfs(fsid string, count int) (Chain, error) {
-	return c.fs.btrfs(fsid, count, c.reader(), c.fs.layer)
+func (c *Cache) Btrfs(fsid string, count int) (Chain, error) { return c.Moment().Btrfs(fsid, count) }
+
+// BtrfsByStatfs is FS.BtrfsByStatfs. Which file systems there are is always
+// read.
+func (c *Cache) BtrfsByStatfs(folded [2]uint32, subvolume uint64) (Chain, error) {
+	return c.Moment().BtrfsByStatfs(folded, subvolume)
 }
 
-// reader reads devices for one chain. The count is taken before, so that a
+// reader reads devices for one moment. The count is taken before, so that a
 // device which changes meanwhile is kept for the old count: it is read again.
 func (c *Cache) reader() reader {
 	events, err := c.fs.events()

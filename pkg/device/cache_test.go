@@ -247,3 +247,53 @@ func TestTheCacheIsSafeForConcurrentUse(t *testing.T) {
 	}
 	readers.Wait()
 }
+
+// What a moment tells is of the count of events it was made at, however many
+// chains are asked of it, and no older.
+func TestAMomentIsOfTheCountItWasMadeAt(t *testing.T) {
+	f := newFixture(t, thin+"8:32 sdc\n")
+	f.announce(t, 1)
+	c := NewCache(f.FS(), 64)
+	then := c.Moment()
+	name := func(m *Moment) string {
+		t.Helper()
+		chain, err := m.Chain(number(253, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return chain.Answer().Why
+	}
+	if got := name(then); got != "vg0/pvc-1" {
+		t.Fatal(got)
+	}
+	f.write(t, f.dir(number(253, 5))+"/dm/name", "vg0-new")
+	f.announce(t, 2)
+	if got := name(then); got != "vg0/pvc-1" {
+		t.Errorf("the moment has passed: %s, want what it was", got)
+	}
+	if got := name(c.Moment()); got != "vg0/new" {
+		t.Errorf("now: %s", got)
+	}
+	// By now the cache is of a later count. What the old moment has to read it
+	// reads, and keeps none of it.
+	if got := name(then); got != "vg0/new" {
+		t.Errorf("read by the old moment: %s", got)
+	}
+	if _, err := then.Chain(number(8, 32)); err != nil {
+		t.Fatal(err)
+	}
+	if _, kept := c.layers[number(8, 32)]; kept {
+		t.Error("what was read for an old count is kept for a new one")
+	}
+}
+
+func TestAMomentResolvesWhatItsCacheDoes(t *testing.T) {
+	f := newFixture(t, thin+"btrfs "+fsid+" 253:5 8:0")
+	f.announce(t, 1)
+	c := NewCache(f.FS(), 64)
+	for _, question := range []string{"chain 253:5", "btrfs " + fsid + " 2", "chain 9:9"} {
+		if got, want := resolve(t, c.Moment(), question), resolve(t, f.FS(), question); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", question, got, want)
+		}
+	}
+}

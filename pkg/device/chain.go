@@ -118,27 +118,28 @@ func (l Layer) describe() string {
 // that are only reached through a layer that stops.
 func (c Chain) downTo(stop func(Layer) bool) func(yield func(Layer) bool) {
 	return func(yield func(Layer) bool) {
-		open := map[facts.DeviceNumber]bool{}
-		for _, l := range c.Layers[:min(c.Tops, len(c.Layers))] {
-			open[l.Number] = true
+		open := make([]bool, len(c.Layers))
+		for i := range min(c.Tops, len(c.Layers)) {
+			open[i] = true
 		}
 		// An edge can lead back to a layer that is listed before, where the
 		// same device is reached by a short and by a long way.
 		for more := true; more; {
 			more = false
-			for _, l := range c.Layers {
-				if !open[l.Number] || stop(l) {
+			for i, l := range c.Layers {
+				if !open[i] || stop(l) {
 					continue
 				}
 				for _, n := range l.Lower {
-					if !open[n] {
-						open[n], more = true, true
+					at := slices.IndexFunc(c.Layers, func(l Layer) bool { return l.Number == n })
+					if at >= 0 && !open[at] {
+						open[at], more = true, true
 					}
 				}
 			}
 		}
-		for _, l := range c.Layers {
-			if open[l.Number] && !yield(l) {
+		for i, l := range c.Layers {
+			if open[i] && !yield(l) {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/mountward/mountward/pkg/facts"
 )
@@ -53,15 +54,14 @@ func follow(tops []facts.DeviceNumber, read reader) (Chain, error) {
 		number facts.DeviceNumber
 		depth  int
 	}
+	const usual = 8 // devices: more than most chains have
 	var (
-		c     = Chain{Tops: len(tops)}
-		steps []step
-		met   = map[facts.DeviceNumber]bool{}
+		c     = Chain{Tops: len(tops), Layers: make([]Layer, 0, usual)}
+		steps = make([]step, 0, usual)
 		errs  []error
 	)
 	enter := func(n facts.DeviceNumber, depth int) {
-		if !met[n] {
-			met[n] = true
+		if !slices.ContainsFunc(steps, func(s step) bool { return s.number == n }) {
 			steps = append(steps, step{n, depth})
 		}
 	}

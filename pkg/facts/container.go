@@ -37,9 +37,17 @@ type Container struct {
 	Labels        map[string]string `json:"-"`
 	Pod           Pod               `json:"pod"`
 	Mounts        []Mount           `json:"mounts"`
+	Devices       []Device          `json:"-"` // a privileged container has all of the node
 	Privileged    Answer            `json:"privileged"`
 	UserNamespace bool              `json:"user_namespace,omitempty"`
 	Role          string            `json:"role,omitempty"` // see Role
+}
+
+// Device is one device node of the container's OCI specification.
+type Device struct {
+	Path   string // in the container
+	Type   string // "b" for a block device, "c" for a character device
+	Number DeviceNumber
 }
 
 // Mount is one mount of the container's OCI specification, as asked, with what

@@ -59,6 +59,7 @@ type HostMount struct {
 	FSType     string       `json:"fs_type,omitempty"`
 	Source     string       `json:"source,omitempty"` // the string given at mount time; a label, never an identity
 	State      MountState   `json:"state,omitzero"`
+	File       bool         `json:"file,omitempty"` // the path is known to lead to no directory
 	Rung       string       `json:"rung,omitempty"` // how it was read: "statmount" or "mountinfo"
 }
 

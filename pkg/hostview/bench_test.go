@@ -61,3 +61,61 @@ func BenchmarkLookup(b *testing.B) {
 		detach(b, dir)
 	}
 }
+
+// A node of 50,000 mounts, asked about 500 tasks with 12 mounts each.
+func BenchmarkByDevice(b *testing.B) {
+	const mounts, tasks, each = 50_000, 500, 12
+	table, err := ReadTable(bytes.NewReader(bigTable(mounts)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var asked []Entry
+	for i := range tasks * each {
+		e, _ := table.ByID(100 + i*(mounts/(tasks*each)))
+		asked = append(asked, e)
+	}
+	one := asked[len(asked)/2]
+	b.Run("one", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(table.ByDevice(one.Device)) == 0 {
+				b.Fatal("none")
+			}
+		}
+	})
+	b.Run("elsewhere", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			table.Elsewhere(one.Device, "/nowhere")
+		}
+	})
+	b.Run("survey", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, e := range asked {
+				table.Elsewhere(e.Device, e.MountPoint)
+			}
+		}
+	})
+}
+
+func BenchmarkAsk(b *testing.B) {
+	dir := stage(b)
+	write(b, dir+"/file", 200)
+	v := openView(b, Options{})
+	ctx := context.Background()
+	for name, ask := range map[string]func() error{
+		"ReadFile": func() error { _, err := v.ReadFile(ctx, dir+"/file", 4096); return err },
+		"ReadDir":  func() error { _, err := v.ReadDir(ctx, dir, 10); return err },
+		"Statfs":   func() error { _, err := v.Statfs(ctx, dir); return err },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ask(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

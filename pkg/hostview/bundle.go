@@ -10,9 +10,13 @@ import (
 	"strings"
 )
 
-// tasks is where containerd's runtime v2 keeps the bundles of the Kubernetes
-// namespace, below its state directory.
-const tasks = "io.containerd.runtime.v2.task/k8s.io"
+// runtimeV2 is where containerd's runtime v2 keeps bundles, below its state
+// directory: runtimeV2/NAMESPACE/ID. tasks are those of the Kubernetes
+// namespace.
+const (
+	runtimeV2 = "io.containerd.runtime.v2.task"
+	tasks     = runtimeV2 + "/k8s.io"
+)
 
 // Bundle is the directory in which the runtime keeps config.json and rootfs of
 // one container.
@@ -24,7 +28,16 @@ type Bundle struct {
 // Rootfs returns where the runtime mounts the root filesystem.
 func (b Bundle) Rootfs() string { return b.Dir + "/rootfs" }
 
-// FindBundle finds the bundle of a container: below the runtime's state
+// ID returns the id of the container.
+func (b Bundle) ID() string { return path.Base(b.Dir) }
+
+// Namespace returns the namespace of containerd that the container is in:
+// "k8s.io" for those of Kubernetes.
+func (b Bundle) Namespace() string { return path.Base(path.Dir(b.Dir)) }
+
+func (b Bundle) config() string { return b.Dir + "/config.json" }
+
+// FindBundle finds the bundle of a container of Kubernetes: below the runtime's state
 // directory (state; "" where it is not known), beside the working directory of
 // the shim, which is the parent of the container's process (pid; 0 where there
 // is none; it needs the rights of PTRACE_MODE_READ), or by the mounted rootfs
@@ -69,7 +82,7 @@ func (v *View) bundleOfShim(ctx context.Context, pid int, id string) (Bundle, er
 	if err != nil {
 		return Bundle{}, err
 	}
-	if path.Base(path.Dir(path.Dir(dir))) != path.Dir(tasks) {
+	if path.Base(path.Dir(path.Dir(dir))) != runtimeV2 {
 		return Bundle{}, fmt.Errorf("working directory %s of process %d is no bundle", dir, shim)
 	}
 	b := Bundle{Dir: path.Join(path.Dir(dir), id), Found: fmt.Sprintf("working directory of the shim, process %d", shim)}

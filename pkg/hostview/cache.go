@@ -111,6 +111,18 @@ func (c *cache) get(ctx context.Context, a age) (*Table, error) {
 	}
 }
 
+// ready returns the table if it is at hand and the kernel has told of no change
+// since.
+func (c *cache) ready() (*Table, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.table == nil || c.notice() != nil || c.last.changes < c.changes {
+		return nil, false
+	}
+	c.unused.Reset(idle)
+	return c.last.table, true
+}
+
 // old reports whether the propagation in the table may be outdated, which the
 // kernel never tells. Reading again takes at most a twentieth of a processor.
 func (l load) old() bool {

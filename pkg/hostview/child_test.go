@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
 )
@@ -18,8 +19,9 @@ import (
 const roleVariable = "HOSTVIEW_TEST_ROLE"
 
 // play is what a child process of the tests does: "hold" mounts a tmpfs in its
-// own namespace and lives until its standard input ends; "look" opens the view
-// of another process and prints what it sees.
+// own namespace, with a few things in it, and lives until its standard input ends; "shim" takes the
+// name of a shim and a working directory and lives as long; "look" opens the
+// view of another process and prints what it sees.
 func play(role string, args []string) error {
 	switch role {
 	case "hold":
@@ -30,6 +32,19 @@ func play(role string, args []string) error {
 			return err
 		}
 		if err := os.Symlink(args[0]+"/sub", args[0]+"/link"); err != nil {
+			return err
+		}
+		if err := os.WriteFile(args[0]+"/sub/file", []byte("held"), 0o600); err != nil {
+			return err
+		}
+		fmt.Println("ready")
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	case "shim":
+		if err := os.Chdir(args[0]); err != nil {
+			return err
+		}
+		if err := os.WriteFile("/proc/self/comm", []byte("containerd-shim"), 0); err != nil {
 			return err
 		}
 		fmt.Println("ready")
@@ -54,7 +69,7 @@ type seen struct {
 }
 
 func lookAt(pid int, path string) (s seen) {
-	v, err := Open(Options{PID: pid})
+	v, err := Open(Options{PID: pid, Wait: time.Minute})
 	if err != nil {
 		s.Open = err.Error()
 		return s
@@ -73,6 +88,11 @@ func lookAt(pid int, path string) (s seen) {
 // child starts the test binary in a role and returns its process and output.
 func child(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string) (*os.Process, *bufio.Reader) {
 	t.Helper()
+	return childOf(t, "/proc/self/exe", role, attr, args...)
+}
+
+func childOf(t *testing.T, exe, role string, attr *syscall.SysProcAttr, args ...string) (*os.Process, *bufio.Reader) {
+	t.Helper()
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +101,7 @@ func child(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := os.StartProcess("/proc/self/exe", append([]string{"child"}, args...), &os.ProcAttr{
+	p, err := os.StartProcess(exe, append([]string{"child"}, args...), &os.ProcAttr{
 		Dir:   "/",
 		Env:   append(os.Environ(), roleVariable+"="+role),
 		Files: []*os.File{inR, outW, os.Stderr},
@@ -102,7 +122,7 @@ func child(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string)
 }
 
 // holder starts a process in a mount namespace of its own, where a tmpfs with
-// the directory "sub" and a link to it is mounted at dir.
+// the directory "sub", a file in it and a link to it is mounted at dir.
 func holder(t *testing.T, dir string) *os.Process {
 	t.Helper()
 	p, out := child(t, "hold", &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, dir)

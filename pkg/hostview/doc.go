@@ -7,8 +7,13 @@
 // about one mount and costs the same on every node; "mountinfo" looks the mount
 // up in a cached /proc/<pid>/mountinfo.
 //
+// It also reads the few files of the host that say more: bundles, their
+// specifications, what the kubelet wrote down, what a file system tells of
+// itself; and finds the runtimes by their shims.
+//
 // Nothing here waits for a file system: a path that the kernel has not cached
-// is walked by a helper goroutine which is waited for only shortly, and a mount
-// with a stuck helper is asked no more. What could not be found out is an error
-// of type *CannotTell, never a "no".
+// is walked by a helper goroutine which is waited for only shortly, whatever
+// else can wait is asked by one as well, and a mount with a stuck helper is
+// asked no more. What could not be found out is an error of type *CannotTell,
+// never a "no".
 package hostview

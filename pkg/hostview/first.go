@@ -26,14 +26,5 @@ func (t *Table) First(mountPoint string) (Entry, bool) {
 // ByIdentity returns the visible mounts that show this superblock from this
 // root, in the order of the table.
 func (t *Table) ByIdentity(identity facts.Identity) []Entry {
-	var all []Entry
-	for _, e := range t.ByDevice(identity.Device) {
-		if e.Root != identity.Root {
-			continue
-		}
-		if top, ok := t.At(e.MountPoint); ok && top.ID == e.ID {
-			all = append(all, e)
-		}
-	}
-	return all
+	return t.shown(identity.Device, func(i int32) bool { return t.words[t.records[i].root] == identity.Root })
 }

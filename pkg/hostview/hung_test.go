@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
-// hungMount mounts a FUSE file system whose server never answers.
-func hungMount(t *testing.T, dir string) {
+// hungMount mounts a FUSE file system whose server never answers. Closing its
+// descriptor aborts the connection, so that everything stuck comes back: abort
+// does, and the end of the test.
+func hungMount(t *testing.T, dir string) (abort func()) {
 	t.Helper()
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -21,12 +23,13 @@ func hungMount(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Closing aborts the connection, so that everything stuck comes back.
+	abort = sync.OnceFunc(func() { _ = syscall.Close(fd) })
 	t.Cleanup(func() {
-		_ = syscall.Close(fd)
+		abort()
 		detach(t, dir)
 	})
 	mount(t, "hung", dir, "fuse.dead", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd))
+	return abort
 }
 
 func threads(t *testing.T) int {
@@ -60,7 +63,7 @@ func TestAHungFileSystemIsCannotTell(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			v := openView(t, Options{Rung: rung})
+			v := openView(t, Options{Rung: rung, Wait: DefaultWait})
 			ctx := context.Background()
 			within(t, 20*time.Second, "lookup of the mount point", func() {
 				m, err := v.Lookup(ctx, dir+"/hung")
@@ -160,7 +163,7 @@ func TestAHelperThatComesBackFreesItsSlot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.finish(h, opened{file: f})
+	w.finish(h, outcome{value: f})
 	if err := f.Close(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("the file nobody waits for was not closed: %v", err)
 	}
@@ -170,7 +173,7 @@ func TestAHelperThatComesBackFreesItsSlot(t *testing.T) {
 	if _, err := w.begin(); err != nil {
 		t.Errorf("the free slot: %v", err)
 	}
-	w.finish(all[2], opened{err: errStuck})
+	w.finish(all[2], outcome{err: errStuck})
 	if r, back := w.abandon(all[2]); !back || !errors.Is(r.err, errStuck) {
 		t.Errorf("a helper that came back just now: %+v %v", r, back)
 	}
@@ -204,7 +207,7 @@ func TestAColdPathIsWalkedByAHelper(t *testing.T) {
 				t.Fatal(err)
 			}
 			f, err := w.walk(h, dir+p)
-			w.finish(h, opened{err: err})
+			w.finish(h, outcome{err: err})
 			if want == "!" {
 				if err == nil {
 					t.Errorf("%s opened", p)

@@ -19,11 +19,8 @@ import (
 // file system longer than Options.Wait and, on the mountinfo rung, for a stale
 // table up to ctx.
 func (v *View) Lookup(ctx context.Context, path string) (facts.HostMount, error) {
-	if v.walker == nil {
-		return facts.HostMount{}, &CannotTell{path, v.walkErr.Error(), v.walkErr}
-	}
-	if !strings.HasPrefix(path, "/") {
-		return facts.HostMount{}, cannotTell(path, "not an absolute path")
+	if err := v.walkable(path); err != nil {
+		return facts.HostMount{}, err
 	}
 	// A mount can be moved or unmounted between two questions about it.
 	const tries = 3
@@ -36,6 +33,17 @@ func (v *View) Lookup(ctx context.Context, path string) (facts.HostMount, error)
 		}
 	}
 	return facts.HostMount{}, cannotTellErr(path, err)
+}
+
+// walkable says why a path cannot be walked in this view.
+func (v *View) walkable(path string) error {
+	if v.walker == nil {
+		return &CannotTell{path, v.walkErr.Error(), v.walkErr}
+	}
+	if !strings.HasPrefix(path, "/") {
+		return cannotTell(path, "not an absolute path")
+	}
+	return nil
 }
 
 var errMoved = errors.New("the mount changed while it was looked at")
@@ -57,7 +65,7 @@ func (v *View) look(ctx context.Context, path string) (facts.HostMount, error) {
 		}
 		return facts.HostMount{}, cannotTellErr(path, err)
 	}
-	m.Canonical = canonical
+	m.Canonical, m.File = canonical, linux.NotDirectory(f)
 	if !facts.Within(m.Canonical, m.MountPoint) {
 		return facts.HostMount{}, errMoved
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestMain moves the test process into a mount namespace of its own: exec makes
@@ -79,8 +80,13 @@ func mkdir(t testing.TB, dir string) string {
 	return dir
 }
 
+// openView opens a view that waits, if a test is not about waiting: the machine
+// may be busy.
 func openView(t testing.TB, o Options) *View {
 	t.Helper()
+	if o.Wait == 0 {
+		o.Wait = time.Minute
+	}
 	v, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

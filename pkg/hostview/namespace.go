@@ -34,6 +34,17 @@ func sameNamespace(proc string, pid int) facts.Answer {
 
 // firstRoot reads a table up to its first mount at "/".
 func firstRoot(path string) (*mountinfo.Info, error) {
+	root, err := firstMount(path, func(info *mountinfo.Info) bool { return info.Mountpoint == "/" })
+	if errors.Is(err, errNoMount) {
+		err = fmt.Errorf("%s: no mount at /", path)
+	}
+	return root, err
+}
+
+var errNoMount = errors.New("no such mount in it")
+
+// firstMount reads a table up to the first mount that is wanted.
+func firstMount(path string, wanted func(*mountinfo.Info) bool) (*mountinfo.Info, error) {
 	table, err := linux.OpenMountinfo(path)
 	if err != nil {
 		return nil, err
@@ -43,19 +54,19 @@ func firstRoot(path string) (*mountinfo.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return firstRootOf(path, r)
+	return firstOf(path, r, wanted)
 }
 
-func firstRootOf(path string, r io.Reader) (*mountinfo.Info, error) {
+func firstOf(path string, r io.Reader, wanted func(*mountinfo.Info) bool) (*mountinfo.Info, error) {
 	found, err := mountinfo.GetMountsFromReader(newLongLines(r), func(info *mountinfo.Info) (skip, stop bool) {
-		here := info.Mountpoint == "/"
+		here := wanted(info)
 		return !here, here
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: no mount at /", path)
+		return nil, fmt.Errorf("%s: %w", path, errNoMount)
 	}
 	return found[0], nil
 }

@@ -203,6 +203,27 @@ func TestRecheckSeesPropagationOfAHiddenMount(t *testing.T) {
 	}
 }
 
+// TestAFileIsToldFromADirectory: nothing can be mounted below a file.
+func TestAFileIsToldFromADirectory(t *testing.T) {
+	dir := stage(t)
+	file := dir + "/file"
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mount(t, file, file, "", syscall.MS_BIND, "")
+	if err := os.Symlink(file, dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, rung := range []string{RungStatmount, RungMountinfo} {
+		v := openView(t, Options{Rung: rung})
+		for path, want := range map[string]bool{dir: false, file: true, dir + "/link": true, "/proc": false, "/proc/version": true} {
+			if m, err := v.Lookup(t.Context(), path); err != nil || m.File != want {
+				t.Errorf("%s: %s is a file: %v, %v; want %v", rung, path, m.File, err, want)
+			}
+		}
+	}
+}
+
 func TestLookupRefusesWhatIsNoHostPath(t *testing.T) {
 	v := openView(t, Options{})
 	for _, p := range []string{"", "a", "./a", "a\x00b", "/a\x00b", "/proc/self/fd/0/x", "/proc/self/cwd", strings.Repeat("/x", 5000)} {

@@ -1,12 +1,11 @@
 package hostview
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"strconv"
+	"slices"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
@@ -17,81 +16,91 @@ import (
 // large machine has some hundred kilobytes.
 const maxSpec = 16 << 20
 
-// spec is what of a config.json tells whether a container is privileged. The
-// rest, mostly the system calls of a seccomp filter, is passed over: a start
-// waits for this.
-type spec struct {
-	Process *struct {
-		Capabilities *struct {
-			Bounding []string `json:"bounding"`
-		} `json:"capabilities"`
-	} `json:"process"`
-	Mounts []specs.Mount `json:"mounts"`
-	Linux  *struct {
-		MaskedPaths   []string  `json:"maskedPaths"`
-		ReadonlyPaths []string  `json:"readonlyPaths"`
-		Seccomp       *struct{} `json:"seccomp"`
-		Resources     *struct {
-			Devices []specs.LinuxDeviceCgroup `json:"devices"`
-		} `json:"resources"`
+// Spec is the specification of a container in its bundle: what the runtime
+// executes, after every plugin.
+type Spec struct {
+	Annotations       map[string]string
+	Mounts            []facts.Mount
+	Devices           []facts.Device
+	RootfsPropagation string // as it is written: "rslave"; "" is the runtime's default
+	UserNamespace     bool
+	Privileged        facts.Answer
+}
+
+// Spec reads the specification of a container. The error is a *CannotTell: it
+// can be missing, empty or half written while the container is made.
+func (v *View) Spec(ctx context.Context, b Bundle) (Spec, error) {
+	text, err := v.ReadFile(ctx, b.config(), maxSpec)
+	if err != nil {
+		return Spec{}, err
+	}
+	s, err := parseSpec(text)
+	if err != nil {
+		return Spec{}, cannotTellErr(b.config(), err)
+	}
+	return s, nil
+}
+
+// document is what of a config.json a Spec is made of.
+type document struct {
+	Process     *process          `json:"process"`
+	Mounts      []specs.Mount     `json:"mounts"`
+	Annotations map[string]string `json:"annotations"`
+	Linux       *struct {
+		confinement
+		Devices           []specs.LinuxDevice    `json:"devices"`
+		Namespaces        []specs.LinuxNamespace `json:"namespaces"`
+		RootfsPropagation string                 `json:"rootfsPropagation"`
 	} `json:"linux"`
 }
 
-// Privilege answers whether a container is privileged, from the specification
-// in its bundle: what the runtime executes, after every plugin.
-func (v *View) Privilege(b Bundle) facts.Answer {
-	s, err := v.spec(b)
-	if err != nil {
-		return facts.CannotTell(err.Error())
+func parseSpec(text []byte) (Spec, error) {
+	var d document
+	if err := decodeSpec(text, &d); err != nil {
+		return Spec{}, err
 	}
-	return s.privilege()
-}
-
-func (v *View) spec(b Bundle) (*spec, error) {
-	file := b.Dir + "/config.json"
-	switch {
-	case v.namespace.Truth == facts.Yes:
-	case v.root != nil:
-		file = v.proc + "/" + strconv.Itoa(v.pid) + "/root" + file
-	default:
-		return nil, cannotTellErr(file, v.walkErr)
+	s := Spec{Annotations: d.Annotations, Mounts: mountsOf(d.Mounts)}
+	if d.Linux == nil {
+		s.Privileged = privilege(d.Process, s.Mounts, nil)
+		return s, nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, cannotTellErr(file, err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSpec+1))
-	if err == nil && len(text) > maxSpec {
-		err = errors.New("larger than any specification")
-	}
-	var s spec
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	if err != nil {
-		return nil, cannotTellErr(file, fmt.Errorf("read specification: %w", err))
-	}
-	return &s, nil
-}
-
-func (s *spec) privilege() facts.Answer {
-	p := facts.SpecPrivilege{}
-	if s.Process != nil && s.Process.Capabilities != nil {
-		p.Bounding = s.Process.Capabilities.Bounding
-	}
-	mounts := make([]facts.Mount, 0, len(s.Mounts))
-	for _, m := range s.Mounts {
-		mounts = append(mounts, facts.Mount{Destination: m.Destination, Source: m.Source, Type: m.Type, Options: m.Options})
-	}
-	p.Sysfs = facts.SysfsWritable(mounts)
-	if l := s.Linux; l != nil {
-		p.MaskedPaths, p.ReadonlyPaths, p.Seccomp = l.MaskedPaths, l.ReadonlyPaths, l.Seccomp != nil
-		if l.Resources != nil {
-			for _, d := range l.Resources.Devices {
-				p.Devices = append(p.Devices, facts.DeviceRule{Allow: d.Allow, Type: d.Type, Access: d.Access, Major: d.Major, Minor: d.Minor})
-			}
+	s.Privileged = privilege(d.Process, s.Mounts, &d.Linux.confinement)
+	s.RootfsPropagation = d.Linux.RootfsPropagation
+	s.UserNamespace = slices.ContainsFunc(d.Linux.Namespaces, func(n specs.LinuxNamespace) bool {
+		return n.Type == specs.UserNamespace
+	})
+	for _, dev := range d.Linux.Devices {
+		if n, ok := deviceNumber(dev); ok {
+			s.Devices = append(s.Devices, facts.Device{Path: dev.Path, Type: dev.Type, Number: n})
 		}
 	}
-	return facts.PrivilegeFromSpec(p)
+	return s, nil
+}
+
+// decodeSpec says of an empty or half-written file that it is one.
+func decodeSpec(text []byte, to any) error {
+	if len(text) == 0 {
+		return errors.New("read specification: it is empty")
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("read specification: %w", err)
+	}
+	return nil
+}
+
+func mountsOf(all []specs.Mount) []facts.Mount {
+	mounts := make([]facts.Mount, 0, len(all))
+	for _, m := range all {
+		mounts = append(mounts, facts.Mount{Destination: m.Destination, Source: m.Source, Type: m.Type, Options: m.Options})
+	}
+	return mounts
+}
+
+// deviceNumber is false for a FIFO, and for what is no number of a device.
+func deviceNumber(d specs.LinuxDevice) (facts.DeviceNumber, bool) {
+	const most = 1<<32 - 1
+	if d.Type == "p" || d.Major < 0 || d.Major > most || d.Minor < 0 || d.Minor > most {
+		return facts.DeviceNumber{}, false
+	}
+	return facts.DeviceNumber{Major: uint32(d.Major), Minor: uint32(d.Minor)}, true
 }

@@ -58,10 +58,33 @@ func (t *Table) ByID(id int) (Entry, bool) {
 // of the table. The device number of a btrfs superblock is anonymous.
 func (t *Table) ByDevice(device facts.DeviceNumber) []Entry {
 	var all []Entry
-	for _, i := range equal(t.byDevice, func(i int32) int { return compareDevice(t.records[i].device, device) }) {
+	for _, i := range t.ofDevice(device) {
 		all = append(all, t.entry(i))
 	}
 	return all
+}
+
+// Elsewhere returns the visible mounts of one superblock that are neither at a
+// canonical path nor below it, in the order of the table; for "" all. Each mount
+// of the superblock takes some microseconds to be found visible: ask about one
+// that has very many once only.
+func (t *Table) Elsewhere(device facts.DeviceNumber, path string) []Entry {
+	return t.shown(device, func(i int32) bool { return !facts.Within(t.point(i), path) })
+}
+
+// shown returns the visible mounts of one superblock that are wanted.
+func (t *Table) shown(device facts.DeviceNumber, wanted func(int32) bool) []Entry {
+	var all []Entry
+	for _, i := range t.ofDevice(device) {
+		if wanted(i) && t.visible(i) {
+			all = append(all, t.entry(i))
+		}
+	}
+	return all
+}
+
+func (t *Table) ofDevice(device facts.DeviceNumber) []int32 {
+	return equal(t.byDevice, func(i int32) int { return compareDevice(t.records[i].device, device) })
 }
 
 // Below returns the visible mounts strictly below a path, ordered by mount

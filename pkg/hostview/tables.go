@@ -17,6 +17,10 @@ func (v *View) Table(ctx context.Context) (*Table, error) {
 	return v.cache.get(ctx, told)
 }
 
+// TableNow returns what Table would return at once, false where that would have
+// to read or to wait. It never begins a reading.
+func (v *View) TableNow() (*Table, bool) { return v.cache.ready() }
+
 // Reread returns a table read after the call. A mount that was missing in
 // Table is only gone when it is missing here too: kernels before 5.8 can drop a
 // line while others are unmounted.

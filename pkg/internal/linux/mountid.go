@@ -21,6 +21,16 @@ func MountID(f *os.File) (int, error) {
 	return int(id), err
 }
 
+// NotDirectory reports that an open file is known to be no directory. It asks
+// as mountID does: what the kernel cannot say without the file system is not
+// known.
+func NotDirectory(f *os.File) bool {
+	const flags = unix.AT_EMPTY_PATH | unix.AT_STATX_DONT_SYNC | unix.AT_NO_AUTOMOUNT
+	var st unix.Statx_t
+	err := unix.Statx(int(f.Fd()), "", flags, 0, &st)
+	return err == nil && st.Mask&unix.STATX_TYPE != 0 && st.Mode&unix.S_IFMT != unix.S_IFDIR
+}
+
 // mountID asks for nothing but the mount id and with AT_STATX_DONT_SYNC: so
 // asked, no file system has to be heard. Any further bit of the mask would be
 // refused on a FUSE mount of another user and could wait for its server.
