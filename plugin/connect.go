@@ -29,6 +29,7 @@ type plugin struct {
 	host   *host
 	ctx    context.Context
 	work   sync.WaitGroup
+	chores *chores
 	synced atomic.Bool // the runtime has synchronized us
 }
 
@@ -121,7 +122,8 @@ func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, op
 	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &plugin{daemon: d, ctx: ctx, host: newHost(view, d)}
+	p := &plugin{daemon: d, ctx: ctx, host: newHost(view, d), chores: newChores(view)}
+	p.work.Go(func() { p.chores.run(ctx) })
 	defer p.work.Wait()
 	defer cancel()
 	p.stub, err = stub.New(p, append(options, stub.WithLogger(stubLogger{d}))...)

@@ -22,6 +22,9 @@ import (
 // launched plugin; errors in it are reported by this name.
 const launchedConfig = "/etc/nri/conf.d/90-mountward.conf"
 
+// maxDevices bounds how many block devices are remembered between two changes.
+const maxDevices = 4096
+
 // closeTime bounds how long the last records may take.
 const closeTime = 3 * time.Second
 
@@ -37,7 +40,8 @@ type daemon struct {
 	mistakes error                       // in the settings, which are read once; nil: none
 	trail    atomic.Pointer[audit.Trail] // nil until start
 	entries  *ledger.Ledger
-	devices  device.FS
+	devices  *device.Cache
+	ends     *ends
 	repeats  *audit.Repeats
 	kubelet  *kubelet
 	force    atomic.Pointer[inForce]
@@ -47,7 +51,8 @@ type daemon struct {
 func newDaemon(source settings.Source, stderr *os.File) *daemon {
 	d := &daemon{
 		source: source, stderr: stderr, now: time.Now,
-		devices: device.FS{Sys: "/sys"},
+		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
+		ends:    newEnds(),
 		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery),
 	}
 	d.kubelet = newKubelet("/proc", func(root, evidence string) {

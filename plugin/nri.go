@@ -24,7 +24,8 @@ func describe(pod *api.PodSandbox, c *api.Container) facts.Container {
 			Annotations: pod.GetAnnotations(),
 			Runtime:     pod.GetRuntimeHandler(),
 		},
-		Mounts: describeMounts(c.GetMounts()),
+		Mounts:  describeMounts(c.GetMounts()),
+		Devices: describeDevices(c.GetLinux().GetDevices()),
 	}
 	if name := c.GetLabels()[facts.LabelContainerName]; name != "" {
 		container.Name = name
@@ -46,6 +47,17 @@ func describeMounts(mounts []*api.Mount) []facts.Mount {
 			Source:      m.GetSource(),
 			Type:        m.GetType(),
 			Options:     m.GetOptions(),
+		})
+	}
+	return result
+}
+
+func describeDevices(devices []*api.LinuxDevice) []facts.Device {
+	var result []facts.Device
+	for _, d := range devices {
+		result = append(result, facts.Device{
+			Path: d.GetPath(), Type: d.GetType(),
+			Number: facts.DeviceNumber{Major: uint32(d.GetMajor()), Minor: uint32(d.GetMinor())},
 		})
 	}
 	return result

@@ -34,12 +34,19 @@ func TestDescribe(t *testing.T) {
 			Id: "c", Name: "k8s_web", Labels: map[string]string{facts.LabelContainerName: "web"},
 			Image:  &api.Image{Name: "img:1"},
 			Mounts: []*api.Mount{apiBind("/a", "/s", "rslave")},
-			Linux:  &api.LinuxContainer{Namespaces: []*api.LinuxNamespace{{Type: "mount"}, {Type: "user"}}},
+			Linux: &api.LinuxContainer{
+				Namespaces: []*api.LinuxNamespace{{Type: "mount"}, {Type: "user"}},
+				Devices:    []*api.LinuxDevice{{Path: "/dev/xvda", Type: "b", Major: 253, Minor: 7}, {Path: "/dev/null", Type: "c", Major: 1, Minor: 3}},
+			},
 		})
 	want := facts.Container{
 		ID: "c", Name: "web", Image: "img:1", Labels: map[string]string{facts.LabelContainerName: "web"}, UserNamespace: true,
-		Pod:        facts.Pod{ID: "p", Name: "cart-0", Namespace: "shop", UID: "u", Labels: map[string]string{"app": "cart"}, Runtime: "kata"},
-		Mounts:     []facts.Mount{factsBind("/a", "/s", "rslave")},
+		Pod:    facts.Pod{ID: "p", Name: "cart-0", Namespace: "shop", UID: "u", Labels: map[string]string{"app": "cart"}, Runtime: "kata"},
+		Mounts: []facts.Mount{factsBind("/a", "/s", "rslave")},
+		Devices: []facts.Device{
+			{Path: "/dev/xvda", Type: "b", Number: facts.DeviceNumber{Major: 253, Minor: 7}},
+			{Path: "/dev/null", Type: "c", Number: facts.DeviceNumber{Major: 1, Minor: 3}},
+		},
 		Privileged: got.Privileged, // a test of its own
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

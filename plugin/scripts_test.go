@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"syscall"
@@ -28,7 +29,16 @@ func TestScripts(t *testing.T) {
 			"expand":   expand,
 			"sigterm":  sigterm,
 		},
+		Condition: condition,
 	})
+}
+
+// condition is what scripts can ask about the machine: [root].
+func condition(name string) (bool, error) {
+	if name == "root" {
+		return os.Geteuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
 }
 
 // exitCode runs a command that must end with the exit code: exitcode CODE

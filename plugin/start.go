@@ -49,7 +49,10 @@ func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 	}
 	d.recordDrift(x, force, refusal)
 	if refusal == nil {
-		d.recordTask(ctx, p.host, x, force)
+		p.recordTask(ctx, x, force)
+		if x.proven() {
+			p.begin(x)
+		}
 	}
 	return refusal
 }

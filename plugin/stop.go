@@ -6,15 +6,17 @@ import (
 	"github.com/containerd/nri/pkg/api"
 )
 
-// StopContainer has nothing to do: what was decided of the container is needed
-// until it is removed. The event also comes for a container whose creation
-// failed, with hardly more than an id.
-func (p *plugin) StopContainer(context.Context, *api.PodSandbox, *api.Container) ([]*api.ContainerUpdate, error) {
+// StopContainer looks for what is left of the container when it had some time
+// to go. What was decided of it is needed until it is removed. The event also
+// comes for a container whose creation failed, with hardly more than an id.
+func (p *plugin) StopContainer(_ context.Context, pod *api.PodSandbox, c *api.Container) ([]*api.ContainerUpdate, error) {
+	p.ended(describe(pod, c), false)
 	return nil, nil
 }
 
 // RemoveContainer forgets the container, known or not.
-func (p *plugin) RemoveContainer(_ context.Context, _ *api.PodSandbox, c *api.Container) error {
+func (p *plugin) RemoveContainer(_ context.Context, pod *api.PodSandbox, c *api.Container) error {
+	p.ended(describe(pod, c), true)
 	if err := p.daemon.ledger().Remove(c.GetId()); err != nil {
 		p.daemon.log().WithError(err).Warn("cannot forget a removed container")
 	}

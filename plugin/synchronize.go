@@ -32,6 +32,7 @@ func (p *plugin) synchronize(ctx context.Context, pods map[string]*api.PodSandbo
 		listed[c.GetId()] = true
 	}
 	d.forget(listed)
+	d.ends.keep(listed)
 	proved := 0
 	for _, c := range containers {
 		if ctx.Err() != nil {
@@ -46,6 +47,9 @@ func (p *plugin) synchronize(ctx context.Context, pods map[string]*api.PodSandbo
 		}
 		x := p.examine(ctx, describe(pods[c.GetPodSandboxId()], c), int(c.GetPid()), entry)
 		x.close()
+		if x.proven() {
+			p.begin(x)
+		}
 		d.recordDrift(x, d.force.Load(), nil)
 		proved++
 	}

@@ -13,7 +13,7 @@ import (
 func BenchmarkRecord(b *testing.B) {
 	gate := &gateSink{open: make(chan struct{})}
 	trail := start([]*destination{{sink: gate}}, nil)
-	task := Task{Container: testContainer(), Policy: testPolicy(), Rootfs: volumes.Rootfs{Path: "/run/x/rootfs", FSType: "overlay"}}
+	task := Task{Container: testContainer(), Policy: testPolicy(), Task: volumes.Task{Rootfs: volumes.Rootfs{Path: "/run/x/rootfs", FSType: "overlay"}}}
 	for i := range 12 {
 		task.Mounts = append(task.Mounts, volumes.Mount{
 			Destination: fmt.Sprintf("/var/lib/app/%d", i), Source: "/var/lib/kubelet/pods/x/volumes/kubernetes.io~csi/pv/mount",

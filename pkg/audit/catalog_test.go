@@ -10,7 +10,7 @@ import (
 )
 
 func kinds() []kind {
-	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask()}
+	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover()}
 }
 
 func TestEveryMessageIDHasItsCatalogEntry(t *testing.T) {
@@ -35,6 +35,7 @@ func TestCatalogFitsATerminalAndNamesOnlyFieldsThatAreSent(t *testing.T) {
 		Decision{Container: testContainer(), Policy: testPolicy()},
 		Task{Container: testContainer(), Policy: testPolicy()},
 		Drift{Container: testContainer(), Policy: testPolicy()},
+		Leftover{Container: testContainer()},
 		PolicyLoaded{Policy: testPolicy()},
 		PolicyRejected{Name: "p", InForce: InForce{Policy: testPolicy(), Source: FromFile}},
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Event is something the trail records: [PolicyLoaded], [PolicyRejected],
-// [Decision], [Drift] or [Task].
+// [Decision], [Drift], [Task] or [Leftover].
 type Event interface {
 	describe() description
 }

@@ -16,7 +16,7 @@ func TestFileGetsEveryRecordAsOneLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new", "audit.jsonl")
 	trail := open(t, Options{File: path, Now: noon})
-	trail.Record(Task{Container: testContainer(), Mounts: []volumes.Mount{{Destination: "/a\nb\xff"}}})
+	trail.Record(Task{Container: testContainer(), Task: volumes.Task{Mounts: []volumes.Mount{{Destination: "/a\nb\xff"}}}})
 	trail.Logger().WithError(errors.New("broken")).Error("two\nlines")
 	closeTrail(t, trail)
 	data, err := os.ReadFile(path)

@@ -8,6 +8,7 @@ const (
 	IDDecision       = "67df7b18244144eabfbe737d89ef2cb0"
 	IDDrift          = "9c0195e582ef459680e1b39fe08de7d8"
 	IDTask           = "b77b9611c46d4bb1905308caf83116f6"
+	IDLeftover       = "c09d41bc801640cc8f087967e842b13a"
 )
 
 // Identifier is the SYSLOG_IDENTIFIER of every record.
@@ -30,3 +31,4 @@ func kindPolicyRejected() kind {
 func kindDecision() kind { return kind{"decision", "mountward.decision/v1", IDDecision} }
 func kindDrift() kind    { return kind{"drift", "mountward.drift/v1", IDDrift} }
 func kindTask() kind     { return kind{"task", "mountward.task/v1", IDTask} }
+func kindLeftover() kind { return kind{"leftover", "mountward.leftover/v1", IDLeftover} }

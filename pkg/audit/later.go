@@ -44,14 +44,21 @@ func (d Drift) copied() (event Event, size int64) {
 	return d, itemsSize(len(d.Proofs) + len(d.Findings))
 }
 
+// A map was handed over: only the container is copied.
 func (t Task) copied() (event Event, size int64) {
 	t.Container = t.Container.copied()
-	t.Mounts = slices.Clone(t.Mounts)
-	for i := range t.Mounts {
-		m := &t.Mounts[i]
-		m.Seen, m.Host = copyOf(m.Seen), copyOf(m.Host)
+	items := len(t.Mounts) + len(t.Raw)
+	for _, s := range t.Storage {
+		items += len(s.Layers)
 	}
-	return t, itemsSize(len(t.Mounts))
+	small := len(t.Rootfs.Lower)
+	for _, m := range t.Mounts {
+		small += len(m.Views)
+		if m.Submounts != nil {
+			small += len(m.Submounts.First) + len(m.Submounts.LVs)
+		}
+	}
+	return t, itemsSize(items + small/4)
 }
 
 func (c Container) copied() Container {

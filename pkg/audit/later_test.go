@@ -24,8 +24,8 @@ func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 		Decision{Container: container, Findings: findings, Outcomes: []facts.Outcome{{
 			Audited: []string{"a"}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
 		}}},
+		Leftover{Container: container, Mounts: []LeftoverMount{{Path: "/x", Backing: volumes.Backing{LVs: []string{"a/b"}}}}},
 		Drift{Container: container, Findings: findings, Proofs: []verify.Proof{{Seen: state(), Host: state()}}},
-		Task{Container: container, Mounts: []volumes.Mount{{Seen: state(), Host: state()}}},
 	}
 	for _, event := range events {
 		copied, size := event.copied()
@@ -70,7 +70,7 @@ func TestWhatIsRecordedLaterCountsInTheQueue(t *testing.T) {
 	t.Parallel()
 	gate := &gateSink{open: make(chan struct{})}
 	trail := start([]*destination{{sink: gate}}, nil)
-	task := Task{Container: testContainer(), Mounts: make([]volumes.Mount, queueBytes/perItem/10)}
+	task := Task{Container: testContainer(), Task: volumes.Task{Mounts: make([]volumes.Mount, queueBytes/perItem/10)}}
 	for range 25 {
 		trail.Record(task)
 	}

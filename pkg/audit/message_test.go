@@ -124,20 +124,39 @@ func TestMessageReadsAlone(t *testing.T) {
 		},
 		"task": {
 			Task{
-				Container: testContainer(), PID: 4711,
-				Rootfs: volumes.Rootfs{Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 1}, LV: "vg0/root"}},
-				Mounts: []volumes.Mount{
-					{Destination: "/a", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 2}, LV: "vg0/pvc-1"}},
-					{Destination: "/b", Backing: volumes.Backing{NoLV: "tmpfs"}},
+				Container: testContainer(), Task: volumes.Task{
+					PID:    4711,
+					Rootfs: volumes.Rootfs{Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 1}, LV: "vg0/root"}},
+					Mounts: []volumes.Mount{
+						{Destination: "/a", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 2}, LV: "vg0/pvc-1"}},
+						{Destination: "/b", Backing: volumes.Backing{NoLV: "tmpfs"}},
+					},
 				},
 			},
 			`container app of pod prod/web-0 started as pid 4711, root filesystem on vg0/root (253:1); 2 mounts, 1 on logical volumes: /a on vg0/pvc-1 (253:2)`,
 			prioInfo,
 		},
+		"task with raw devices": {
+			Task{Container: testContainer(), Task: volumes.Task{
+				Rootfs:     volumes.Rootfs{Backing: volumes.Backing{NoLV: "tmpfs: in memory"}},
+				Raw:        []volumes.Raw{{Path: "/dev/xvda", Kind: "csi", Volume: "pvc-2", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 7}, LV: "vg0/pvc-2"}}},
+				RawOmitted: 3,
+			}},
+			`container app of pod prod/web-0 started, root filesystem on a device not known (tmpfs: in memory); 0 mounts and 4 block devices, 1 on logical volumes: /dev/xvda on vg0/pvc-2 (253:7)`,
+			prioInfo,
+		},
 		"task of which nothing is known": {
-			Task{Container: Container{ID: containerID}, Rootfs: volumes.Rootfs{Backing: volumes.Backing{NoLV: "no rights to read"}}},
+			Task{Container: Container{ID: containerID}, Task: volumes.Task{Rootfs: volumes.Rootfs{Backing: volumes.Backing{NoLV: "no rights to read"}}}},
 			`container 0123456789ab started, root filesystem on a device not known (no rights to read); 0 mounts, 0 on logical volumes`,
 			prioInfo,
+		},
+		"leftover": {
+			Leftover{Container: testContainer(), Mounts: []LeftoverMount{
+				{Code: "dead-pod", Path: "/var/lib/kubelet/pods/u/volumes/x y", Why: "its pod has no task on this node any more", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 2}, LV: "vg0/pvc-1"}},
+				{Code: "made", Path: "/a", Why: "new"}, {Code: "made", Path: "/b", Why: "new"}, {Code: "made", Path: "/c", Why: "new"},
+			}},
+			`container app of pod prod/web-0 has ended and left 4 mounts on the host: "/var/lib/kubelet/pods/u/volumes/x y" on vg0/pvc-1 (253:2) (its pod has no task on this node any more), /a on a device not known (new), /b on a device not known (new), and 1 more`,
+			prioWarning,
 		},
 		"policy loaded": {
 			PolicyLoaded{Policy: testPolicy(), Source: FromFile, Default: "allow", Rules: 12},

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
 // Task is recorded at every start: which devices and logical volumes the root
-// filesystem and the volumes of a container live on.
+// filesystem and the volumes of a container live on. The map is handed over: it
+// must not be changed once it was recorded.
 type Task struct {
-	Container Container       `json:"container"`
-	Policy    Policy          `json:"policy,omitzero"`
-	PID       int             `json:"pid,omitempty"`
-	Rootfs    volumes.Rootfs  `json:"rootfs"`
-	Mounts    []volumes.Mount `json:"mounts"`
+	Container Container `json:"container"`
+	Policy    Policy    `json:"policy,omitzero"`
+	volumes.Task
 }
 
 func (t Task) describe() description {
@@ -22,17 +22,57 @@ func (t Task) describe() description {
 	f := &desc.fields
 	f.container(t.Container)
 	f.policy(t.Policy)
-	var mounts []string
-	lvs, devices := []string{t.Rootfs.LV}, []string{number(t.Rootfs.Backing)}
+	var mounts, names, handles []string
 	for _, m := range t.Mounts {
 		mounts = append(mounts, taskMountText(m))
-		lvs = append(lvs, m.LV)
-		devices = append(devices, number(m.Backing))
+		names, handles = append(names, m.Volume), append(handles, m.Handle)
 	}
+	for _, r := range t.Raw {
+		mounts = append(mounts, rawText(r))
+		names, handles = append(names, r.Volume), append(handles, r.Handle)
+	}
+	lvs, devices := t.storedOn()
 	f.each("MOUNTWARD_MOUNT", mounts)
+	f.each("MOUNTWARD_VOLUME", names)
+	f.each("MOUNTWARD_CSI_HANDLE", handles)
 	f.each("MOUNTWARD_LV", lvs)
 	f.each("MOUNTWARD_DEVICE", devices)
 	return desc
+}
+
+// storedOn lists what a record is to be found by: every logical volume, also
+// one that another one lies on, and every device down to the disks. What the
+// file systems are on directly comes first.
+func (t Task) storedOn() (lvs, devices []string) {
+	add := func(b volumes.Backing) {
+		lvs = append(append(lvs, b.LV), b.LVs...)
+		devices = append(devices, number(b))
+	}
+	add(t.Rootfs.Backing)
+	for _, m := range t.Mounts {
+		add(m.Backing)
+	}
+	for _, r := range t.Raw {
+		add(r.Backing)
+	}
+	for _, m := range t.Mounts {
+		if m.Submounts == nil {
+			continue
+		}
+		lvs = append(lvs, m.Submounts.LVs...)
+		for _, s := range m.Submounts.First {
+			add(s.Backing)
+		}
+	}
+	for _, s := range t.Storage {
+		for _, l := range s.Layers {
+			if l.Kind == device.LV && l.LV != nil {
+				lvs = append(lvs, l.LV.String())
+			}
+			devices = append(devices, l.Number.String())
+		}
+	}
+	return lvs, devices
 }
 
 // taskMountText is one MOUNTWARD_MOUNT: the destination as it is and what lies
@@ -46,6 +86,20 @@ func taskMountText(m volumes.Mount) string {
 	}
 	if m.Seen != nil {
 		parts = append(parts, m.Seen.String())
+	}
+	if m.Submounts != nil {
+		parts = append(parts, count(m.Submounts.Count, "submount"))
+	}
+	return strings.Join(parts, " ")
+}
+
+// rawText is one MOUNTWARD_MOUNT of a block device that a container has.
+func rawText(r volumes.Raw) string {
+	parts := []string{r.Path, "raw"}
+	for _, part := range []string{r.Kind, r.Volume, number(r.Backing), r.LV} {
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
 	return strings.Join(parts, " ")
 }
@@ -90,21 +144,30 @@ func (t Task) headline() string {
 		text = fmt.Sprintf("%s started as pid %d, root filesystem on %s", t.Container, t.PID, place(t.Rootfs.Backing))
 	}
 	var named []string
-	volumes := 0
+	on := 0
+	name := func(path string, b volumes.Backing) {
+		if b.LV == "" {
+			return
+		}
+		if on++; on <= maxNamed {
+			named = append(named, fmt.Sprintf("%s on %s", word(path), place(b)))
+		}
+	}
 	for _, m := range t.Mounts {
-		if m.LV == "" {
-			continue
-		}
-		volumes++
-		if volumes <= maxNamed {
-			named = append(named, fmt.Sprintf("%s on %s", word(m.Destination), place(m.Backing)))
-		}
+		name(m.Destination, m.Backing)
 	}
-	if volumes > maxNamed {
-		named = append(named, fmt.Sprintf("and %d more", volumes-maxNamed))
+	for _, r := range t.Raw {
+		name(r.Path, r.Backing)
 	}
-	text += fmt.Sprintf("; %s, %d on logical volumes", count(len(t.Mounts), "mount"), volumes)
-	if volumes > 0 {
+	if on > maxNamed {
+		named = append(named, fmt.Sprintf("and %d more", on-maxNamed))
+	}
+	text += "; " + count(len(t.Mounts), "mount")
+	if n := len(t.Raw) + t.RawOmitted; n > 0 {
+		text += " and " + count(n, "block device")
+	}
+	text += fmt.Sprintf(", %d on logical volumes", on)
+	if on > 0 {
 		text += ": " + strings.Join(named, ", ")
 	}
 	return text

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sirupsen/logrus"
 
+	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/journal"
 	"github.com/mountward/mountward/pkg/volumes"
@@ -79,20 +80,36 @@ func TestTaskFieldsNameEveryVolumeAndDeviceOnce(t *testing.T) {
 	t.Parallel()
 	backing := volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 2}, DMName: "vg0-pvc--1", LV: "vg0/pvc-1"}
 	got := new(layouts).newRecord(Task{
-		Container: testContainer(), Rootfs: volumes.Rootfs{
-			Path: "/run/x/rootfs", FSType: "overlay",
-			Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 8, Minor: 1}, NoLV: "disk without LVM"},
-		},
-		Mounts: []volumes.Mount{
-			{Destination: "/a", Kind: "csi", Volume: "data", FSType: "ext4", Seen: &facts.MountState{Master: 3}, Backing: backing},
-			{Destination: "/b", Backing: backing},
-			{Destination: "/c", Kind: "secret", FSType: "tmpfs", Backing: volumes.Backing{NoLV: "tmpfs"}},
+		Container: testContainer(), Task: volumes.Task{
+			Rootfs: volumes.Rootfs{
+				Path: "/run/x/rootfs", FSType: "overlay",
+				Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 8, Minor: 1}, NoLV: "disk without LVM"},
+			},
+			Mounts: []volumes.Mount{
+				{Destination: "/a", Kind: "csi", Volume: "data", Handle: "h-1", FSType: "ext4", Seen: &facts.MountState{Master: 3}, Backing: backing},
+				{Destination: "/b", Backing: backing},
+				{Destination: "/c", Kind: "secret", FSType: "tmpfs", Backing: volumes.Backing{NoLV: "tmpfs"}},
+				{Destination: "/pods", Kind: "host-path", Backing: volumes.Backing{NoLV: "x"}, Submounts: &volumes.Submounts{
+					Count: 2, LVs: []string{"vg0/far", "vg0/near"}, First: []volumes.Submount{{Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 9}, LV: "vg0/near"}}},
+				}},
+			},
+			Raw: []volumes.Raw{{Path: "/dev/xvda", Kind: "csi", Volume: "pvc-2", Handle: "h-2", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 7}, LV: "vg0/pvc-2"}}},
+			Storage: []volumes.Storage{{Device: facts.DeviceNumber{Major: 253, Minor: 2}, Chain: device.Chain{Tops: 1, Layers: []device.Layer{
+				{Number: facts.DeviceNumber{Major: 253, Minor: 2}, Kind: device.LV, LV: &device.LogicalVolume{VG: "vg0", LV: "pvc-1"}},
+				{Number: facts.DeviceNumber{Major: 253, Minor: 1}, Kind: device.LV, LV: &device.LogicalVolume{VG: "vg9", LV: "pv"}},
+				{Number: facts.DeviceNumber{Major: 8, Minor: 16}, Kind: device.Disk},
+			}}}},
 		},
 	}, noon())
 	for name, want := range map[string][]string{
-		"MOUNTWARD_LV":     {"vg0/pvc-1"},
-		"MOUNTWARD_DEVICE": {"8:1", "253:2"},
-		"MOUNTWARD_MOUNT":  {"/a csi data ext4 253:2 vg0/pvc-1 master:3", "/b 253:2 vg0/pvc-1", "/c secret tmpfs"},
+		"MOUNTWARD_LV":         {"vg0/pvc-1", "vg0/pvc-2", "vg0/far", "vg0/near", "vg9/pv"},
+		"MOUNTWARD_DEVICE":     {"8:1", "253:2", "253:7", "253:9", "253:1", "8:16"},
+		"MOUNTWARD_VOLUME":     {"data", "pvc-2"},
+		"MOUNTWARD_CSI_HANDLE": {"h-1", "h-2"},
+		"MOUNTWARD_MOUNT": {
+			"/a csi data ext4 253:2 vg0/pvc-1 master:3", "/b 253:2 vg0/pvc-1", "/c secret tmpfs", "/pods host-path 2 submounts",
+			"/dev/xvda raw csi pvc-2 253:7 vg0/pvc-2",
+		},
 	} {
 		if diff := cmp.Diff(want, values(got.fields, name)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -76,7 +76,7 @@ true, and records in the journal what every task is mounted on.`,
 	root.SetErr(p.Stderr)
 	root.SetVersionTemplate("mountward {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{ExitUsage, err} })
-	root.AddCommand(runCommand(p), checkCommand(), versionCommand(p))
+	root.AddCommand(runCommand(p), checkCommand(), volumesCommand(thisMachine()), verifyCommand(thisMachine()), versionCommand(p))
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -64,7 +64,7 @@ func TestRunHandsItsFlagsOver(t *testing.T) {
 
 // TestOnlyRunStartsTheDaemon: no other command line does, not even none.
 func TestOnlyRunStartsTheDaemon(t *testing.T) {
-	for _, args := range [][]string{nil, {"--help"}, {"version"}, {"--version"}, {"check", "/none"}, {"run", "--index", "5"}, {"run", "--socket="}, {"run", "--help"}, {"run", "now"}, {"bogus"}, {"help", "run"}} {
+	for _, args := range [][]string{nil, {"--help"}, {"version"}, {"--version"}, {"check", "/none"}, {"run", "--index", "5"}, {"run", "--socket="}, {"run", "--help"}, {"run", "now"}, {"bogus"}, {"help", "run"}, {"volumes", "--help"}, {"volumes", "--device", "x"}, {"verify"}, {"verify", "--help"}} {
 		if got := execute(t, nil, args...); got.ran != nil {
 			t.Errorf("%q started the daemon with %+v", args, *got.ran)
 		}
@@ -95,6 +95,17 @@ func TestExitCodes(t *testing.T) {
 		{"an index of two characters", nil, []string{"run", "--index", "9x"}, ExitUsage, "two digits"},
 		{"no index", nil, []string{"run", "--index", ""}, ExitUsage, "two digits"},
 		{"no socket", nil, []string{"run", "--socket", ""}, ExitUsage, `mountward: error: --socket "": want the path of containerd's NRI socket`},
+		{"volumes: too many arguments", nil, []string{"volumes", "a", "b"}, ExitUsage, "accepts at most 1 arg"},
+		{"volumes: no such format", nil, []string{"volumes", "-o", "a\nb"}, ExitUsage, `-o a\012b: want table, tree, json or mermaid`},
+		{"volumes: no device number", nil, []string{"volumes", "--device", "dm-3"}, ExitUsage, `--device: parse device number "dm-3": want MAJ:MIN`},
+		{"volumes: no VG", nil, []string{"volumes", "--lv", "data"}, ExitUsage, "--lv data: want VG/LV"},
+		{"volumes: a device node for a volume", nil, []string{"volumes", "--lv", "/dev/vg0/data"}, ExitUsage, "--lv /dev/vg0/data: want VG/LV"},
+		{"volumes: no such limits", nil, []string{"volumes", "--limits", "io.weight"}, ExitUsage, "--limits io.weight: want io.max"},
+		{"volumes: limits in another format", nil, []string{"volumes", "--limits", "io.max", "-o", "json"}, ExitUsage, "not together with -o"},
+		{"volumes: no such path", nil, []string{"volumes", "--path", "/none/such"}, ExitNo, "--path /none/such: no such file or directory"},
+		{"verify: nothing named", nil, []string{"verify"}, ExitUsage, "name a container or pod, or give --all"},
+		{"verify: a name and all", nil, []string{"verify", "a", "--all"}, ExitUsage, "a name or --all, not both"},
+		{"verify: no such format", nil, []string{"verify", "a", "-o", "tree"}, ExitUsage, "-o tree: want table or json"},
 		{"a verb that takes none", nil, []string{"version", "a"}, ExitUsage, "hint: mountward --help"},
 	} {
 		got := execute(t, test.fails, test.args...)

@@ -15,8 +15,8 @@ func Below(p, parent string) (string, bool) {
 	if parent == "/" && strings.HasPrefix(p, "/") {
 		return p[1:], true
 	}
-	if rest, ok := strings.CutPrefix(p, parent+"/"); ok && parent != "" {
-		return rest, true
+	if n := len(parent); n > 0 && len(p) > n && p[n] == '/' && p[:n] == parent {
+		return p[n+1:], true
 	}
 	return "", false
 }

@@ -85,10 +85,10 @@ func TestTrailIsFoundByItsFieldsAndExplained(t *testing.T) {
 		Mount: facts.Mount{Destination: evil}, Asked: facts.Shared, Action: facts.ActionDeny, Result: facts.Refused,
 	}}})
 	trail.Record(audit.Drift{Container: container, Policy: policy, Proofs: []verify.Proof{{Destination: evil, Verdict: verify.Unknown}}})
-	trail.Record(audit.Task{Container: container, Policy: policy, Mounts: []volumes.Mount{
-		{Destination: evil, Backing: volumes.Backing{Device: device, LV: "vg0/pvc-1"}},
+	trail.Record(audit.Task{Container: container, Policy: policy, Task: volumes.Task{Mounts: []volumes.Mount{
+		{Destination: evil, Volume: evil, Handle: evil, Backing: volumes.Backing{Device: device, LV: "vg0/pvc-1"}},
 		{Destination: strings.Repeat("/long", 200_000)},
-	}})
+	}}})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := trail.Close(ctx); err != nil {

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/device"
+	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/settings"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+// machine is where the kernel's interfaces are.
+type machine struct{ proc, sys, dev string }
+
+func thisMachine() machine { return machine{proc: "/proc", sys: "/sys", dev: "/dev"} }
+
+// nodeOptions are the flags of the verbs that look at the node.
+type nodeOptions struct {
+	config string
+	states []string
+}
+
+func (o *nodeOptions) flags(c *cobra.Command) {
+	configFlag(c, &o.config)
+	c.Flags().StringArrayVar(&o.states, "state", nil, "state `directory` of containerd, repeatable (default: those of the running shims, and the usual ones)")
+}
+
+// node is what the verbs look at: the host view and what else is found out of
+// a node before its containers are asked about.
+type node struct {
+	machine
+	settings settings.Settings
+	view     *hostview.View
+	devices  *device.Cache
+	kubelet  kubelet
+	states   []string
+	unknown  []volumes.Unknown
+}
+
+// devicesKept bounds the cache of devices: a node has some thousand.
+const devicesKept = 1 << 16
+
+// open opens the node. Mistakes in the settings are a warning: a verb that only
+// reads goes on with what could be read of them.
+func (o nodeOptions) open(c *cobra.Command, m machine) (*node, error) {
+	n := &node{machine: m}
+	var err error
+	source := settings.Source{Path: o.config, Explicit: c.Flags().Changed("config")}
+	if n.settings, _, err = source.Load(); err != nil {
+		warn(c.ErrOrStderr(), err.Error())
+	}
+	for i, state := range o.states {
+		if o.states[i], err = absolute(state); err != nil {
+			return nil, err
+		}
+	}
+	shims := n.shims(o.states)
+	if n.view, err = hostview.Open(hostview.Options{Proc: m.proc, PID: shims.pid}); err != nil {
+		return nil, err
+	}
+	n.findStates(c.Context(), o.states, shims)
+	loops := device.NewLoops(m.dev)
+	n.devices = device.NewCache(device.FS{Sys: m.sys, Loop: loops.Status}, devicesKept)
+	n.kubelet = n.findKubelet()
+	return n, nil
+}
+
+func (n *node) close() { _ = n.view.Close() } // nothing was written
+
+// surveyTime bounds the whole: a verb must end on the sickest node.
+const surveyTime = time.Minute
+
+// survey looks at all containers of the node. Where there is no containerd there
+// is nothing to tell, and nothing that cannot be told.
+func (n *node) survey(ctx context.Context) volumes.Survey {
+	if len(n.states) == 0 {
+		return volumes.Survey{Unknown: n.unknown}
+	}
+	s := volumes.Node{
+		View: n.view, Devices: n.devices, KubeletRoot: n.kubelet.root,
+		States: n.states, RuntimeRoot: n.runtimeRoot(), Decided: n.decided(),
+	}.Survey(ctx)
+	s.Unknown = slices.Concat(n.unknown, s.Unknown)
+	return s
+}
+
+// decided reads what the daemon wrote down at the containers' creation; nil
+// where it has written nothing. A ledger is only opened where it is, since
+// opening makes its directory.
+func (n *node) decided() func(string) (volumes.Decided, bool, error) {
+	dir := n.settings.ContainersDir()
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	kept, err := ledger.Open(dir)
+	if err != nil {
+		n.unknown = append(n.unknown, volumes.Unknown{What: "what was decided", Why: err.Error()})
+		return nil
+	}
+	return func(id string) (volumes.Decided, bool, error) {
+		e, ok, err := kept.Get(id)
+		return volumes.Decided{Container: e.Container, Outcomes: e.Outcomes}, ok, err
+	}
+}
+
+// shown is what is printed of the node.
+func (n *node) shown() show.Node {
+	s := show.Node{
+		KubeletRoot: n.kubelet.root, KubeletEvidence: n.kubelet.evidence,
+		States: n.states, Rung: n.view.Rung(),
+	}
+	if release, err := os.ReadFile(filepath.Join(n.proc, "sys", "kernel", "osrelease")); err == nil {
+		s.Kernel = strings.TrimSpace(string(release))
+	}
+	return s
+}
+
+// searched says where containers were looked for.
+func (n *node) searched() string {
+	if len(n.states) == 0 {
+		return "no state directory of containerd was found (--state names one)"
+	}
+	var words []string
+	for _, state := range n.states {
+		words = append(words, show.Word(state))
+	}
+	return "searched below " + strings.Join(words, ", ")
+}
+
+// warn tells of something that is no reason to stop.
+func warn(w io.Writer, text string) { fmt.Fprintf(w, "mountward: warning: %s\n", text) }
+
+// hint tells what to do.
+func hint(w io.Writer, text string) { fmt.Fprintf(w, "hint: %s\n", text) }
+
+// kubelet is the kubelet's root directory and how it was found.
+type kubelet struct{ root, evidence string }
+
+// kubeletWait bounds the search for the kubelet's process, which can hang.
+const kubeletWait = 2 * time.Second
+
+func (n *node) findKubelet() kubelet {
+	if root := n.settings.Host.KubeletRoot; root != settings.Auto {
+		return kubelet{root, "settings"}
+	}
+	found := make(chan kubelet, 1)
+	go func() {
+		root, evidence, _ := hostview.KubeletRoot(n.proc)
+		found <- kubelet{root, evidence}
+	}()
+	timer := time.NewTimer(kubeletWait)
+	defer timer.Stop()
+	select {
+	case k := <-found:
+		return k
+	case <-timer.C:
+		return kubelet{hostview.DefaultKubeletRoot, "default; the search for its process does not end"}
+	}
+}

@@ -1,0 +1,66 @@
+package volumes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+)
+
+// noSuchPods are the mounts in directories of pods that have no container here.
+func (m marker) noSuchPods(ctx context.Context) []Mark {
+	if m.KubeletRoot == "" {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, member := range m.members {
+		known[member.Container.Pod.UID] = true
+	}
+	root := m.canonical(ctx, m.KubeletRoot)
+	var uids []string
+	mounts := map[string][]hostview.Entry{}
+	for _, e := range m.table.Below(root + "/pods") {
+		k, ok := facts.ParseKubeletPath(e.MountPoint, root)
+		if !ok || k.PodUID == "" || known[k.PodUID] {
+			continue
+		}
+		if mounts[k.PodUID] == nil {
+			uids = append(uids, k.PodUID)
+		}
+		mounts[k.PodUID] = append(mounts[k.PodUID], e)
+	}
+	var marks []Mark
+	for _, uid := range uids {
+		marks = append(marks, Mark{
+			Code: MarkNoSuchPod, Path: root + "/pods/" + uid,
+			Why:      fmt.Sprintf("%d mounts of a pod that has no container on this node; a pod that just starts or ends looks the same", len(mounts[uid])),
+			Evidence: evidence(mounts[uid]), Backing: m.first(ctx, mounts[uid]),
+		})
+	}
+	return marks
+}
+
+// first is the backing of the first mount on a logical volume, else on a block
+// device, else of the first; with all volumes where they are several.
+func (m marker) first(ctx context.Context, mounts []hostview.Entry) Backing {
+	var best Backing
+	var lvs []string
+	met := map[string]bool{}
+	for i, e := range mounts {
+		b := m.backing(ctx, e)
+		if i == 0 || best.LV == "" && (b.LV != "" || best.Name == "" && b.Name != "") {
+			best = b
+		}
+		for _, lv := range append([]string{b.LV}, b.LVs...) {
+			if lv != "" && !met[lv] {
+				met[lv] = true
+				lvs = append(lvs, lv)
+			}
+		}
+	}
+	if len(lvs) > 1 {
+		best.LVs = lvs
+	}
+	return best
+}

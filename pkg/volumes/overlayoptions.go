@@ -1,0 +1,111 @@
+package volumes
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// layers are the directories of an overlay as its options name them.
+type layers struct {
+	upper, work string
+	lower       []string // the topmost first
+}
+
+// parseLayers reads the options of an overlay. mountinfo has them escaped
+// twice: by its own octal escapes, which the options keep so that they can be
+// split at their commas, and below those by the backslashes that were given at
+// mount time before ":", "," and the backslash. "lowerdir+" and "datadir+" name
+// one layer each and have no escapes of the second kind. Source: Linux 6.18
+// fs/overlayfs/params.c; measured.
+func parseLayers(options string) layers {
+	var l layers
+	for option := range strings.SplitSeq(options, ",") {
+		name, value, _ := strings.Cut(option, "=")
+		switch name {
+		case "upperdir":
+			l.upper = unescape(octal(value))
+		case "workdir":
+			l.work = unescape(octal(value))
+		case "lowerdir":
+			l.lower = append(l.lower, splitLayers(octal(value))...)
+		case "lowerdir+", "datadir+":
+			l.lower = append(l.lower, octal(value))
+		}
+	}
+	return l
+}
+
+// splitLayers splits at the colons that are not escaped. Two side by side begin
+// the layers that hold data only.
+func splitLayers(value string) []string {
+	var all []string
+	begin := 0
+	add := func(end int) {
+		if end > begin {
+			all = append(all, unescape(value[begin:end]))
+		}
+		begin = end + 1
+	}
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '\\':
+			i++
+		case ':':
+			add(i)
+		}
+	}
+	add(len(value))
+	return all
+}
+
+// rebase returns the absolute path of a lower directory. containerd makes those
+// of many layers relative to the directory of its snapshots, as NUMBER/fs; what
+// any other relative path is meant from is not known.
+func (l layers) rebase(lower string) (string, bool) {
+	if path.IsAbs(lower) {
+		return lower, true
+	}
+	number, isFS := strings.CutSuffix(l.upper, "/fs")
+	if !isFS || !path.IsAbs(number) || !digits(path.Base(number)) {
+		return "", false
+	}
+	base := path.Dir(number)
+	number, isFS = strings.CutSuffix(lower, "/fs")
+	return path.Join(base, lower), isFS && digits(number)
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// octal undoes the escapes of mountinfo: a backslash and three octal digits.
+func octal(value string) string {
+	if !strings.Contains(value, `\`) {
+		return value
+	}
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] == '\\' && i+4 <= len(value) {
+			if n, err := strconv.ParseUint(value[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
+}
+
+func unescape(value string) string {
+	if !strings.Contains(value, `\`) {
+		return value
+	}
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] == '\\' && i+1 < len(value) {
+			i++
+		}
+		b.WriteByte(value[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package volumes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
+
+// Filter says which tasks are wanted. What is zero selects nothing out; of the
+// rest all must hold.
+type Filter struct {
+	Name      string // the beginning of a container's id, or the name of a container or pod, or a pod's uid
+	Pod       string // the name or uid of a pod
+	Namespace string // of the pod
+	LV        string // VG/LV, at any depth
+	Device    facts.DeviceNumber
+	Path      facts.Identity // what a path of the host leads to; what is above and below it is wanted as well
+}
+
+// Storage reports whether the filter asks for what tasks are stored on.
+func (f Filter) Storage() bool { return f.LV != "" || !f.Device.IsZero() || !f.Path.IsZero() }
+
+// Select returns what of a survey is wanted. With a filter for storage a task
+// has only the mounts, block devices and storage that are on it left, and an
+// empty Rootfs where that is not. Marks stay where they are about storage of
+// what is left, or on what was asked for. What is unknown stays.
+func (s Survey) Select(f Filter) Survey {
+	if f == (Filter{}) {
+		return s
+	}
+	out := Survey{Unknown: s.Unknown}
+	left := map[facts.DeviceNumber]bool{}
+	for _, m := range s.Members {
+		if !f.names(m) {
+			continue
+		}
+		if f.Storage() {
+			var ok bool
+			if m.Task, ok = f.of(m.Task); !ok {
+				continue
+			}
+		}
+		for _, st := range m.Storage {
+			left[st.Device] = true
+		}
+		out.Members = append(out.Members, m)
+	}
+	for _, mark := range s.Marks {
+		if left[mark.Device] || f.marked(mark) {
+			out.Marks = append(out.Marks, mark)
+		}
+	}
+	return out
+}
+
+func (f Filter) names(m Member) bool {
+	c := m.Container
+	return (f.Namespace == "" || f.Namespace == c.Pod.Namespace) &&
+		(f.Pod == "" || f.Pod == c.Pod.Name || f.Pod == c.Pod.UID) &&
+		(f.Name == "" || strings.HasPrefix(c.ID, f.Name) || f.Name == c.Name || f.Name == c.Pod.Name || f.Name == c.Pod.UID)
+}
+
+func (f Filter) marked(m Mark) bool {
+	return f.LV != "" && (m.LV == f.LV || slices.Contains(m.LVs, f.LV)) || !f.Device.IsZero() && m.Device == f.Device
+}

@@ -1,0 +1,89 @@
+package volumes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+)
+
+// verify answers whether what the name of the upper directory leads to now is
+// the overlay's upper directory. An overlay answers statfs(2) with what its
+// upper directory does, so that other sizes are a "no". Volumes can be equally
+// large: where the kernel tells it, the mount that the name leads to must be
+// older than the overlay too.
+func (m *mapper) verify(ctx context.Context, o *overlaid, e hostview.Entry, path string) facts.Answer {
+	if path == "" {
+		return facts.CannotTell("where the overlay is on the host is not known")
+	}
+	here, err := m.look(ctx, path)
+	switch {
+	case err != nil:
+		return facts.CannotTell(because(err))
+	case here.Device != e.Device:
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, the overlay is %s", path, here.FSType, here.Device, e.Device))
+	case !local(o.at.FSType):
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, which is not asked: it may not answer", printable(o.upper), o.at.FSType, o.at.Device))
+	case newer(o.at, here):
+		return facts.CannotTell(fmt.Sprintf("%s was mounted over or mounted anew since the overlay was mounted", printable(o.upper)))
+	}
+	return m.equalSizes(ctx, o.upper, path)
+}
+
+// local reports the file systems of this node that an upper directory can be on
+// and that always answer.
+func local(fsType string) bool {
+	switch fsType {
+	case "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "bcachefs":
+		return true
+	}
+	return false
+}
+
+// equalSizes compares statfs of the upper directory and of the overlay. Their
+// sizes can change in between: xfs counts the inodes that its free space could
+// hold, zfs the space that its pool has left, and any can be grown. Only a
+// difference to an upper directory that stays the same is one, and only if it
+// is still there the second time.
+func (m *mapper) equalSizes(ctx context.Context, upper, overlay string) facts.Answer {
+	var err error
+	read := func(path string) (s hostview.Statfs) {
+		if err == nil {
+			s, err = m.Host.Statfs(ctx, path)
+		}
+		return s
+	}
+	const tries = 2
+	var answer facts.Answer
+	for range tries {
+		before, over := read(upper), read(overlay)
+		if sameSize(before, over) {
+			return facts.Is(true, "statfs tells "+sizeOf(over)+" of both")
+		}
+		after := read(upper)
+		differ := fmt.Sprintf("statfs tells %s of it and %s of the overlay", sizeOf(after), sizeOf(over))
+		switch {
+		case err != nil:
+			return facts.CannotTell("statfs: " + because(err))
+		case sameSize(after, over):
+			return facts.Is(true, "statfs tells "+sizeOf(over)+" of both")
+		case over.Blocks == 0:
+			answer = facts.CannotTell("statfs tells no size of the overlay")
+		case !sameSize(before, after):
+			answer = facts.CannotTell(differ + ", and it changes meanwhile")
+		default:
+			answer = facts.Is(false, differ)
+		}
+	}
+	return answer
+}
+
+// sameSize is never true of a file system that tells no size.
+func sameSize(a, b hostview.Statfs) bool {
+	return a.Blocks != 0 && a.BlockSize == b.BlockSize && a.Blocks == b.Blocks && a.Files == b.Files
+}
+
+func sizeOf(s hostview.Statfs) string {
+	return fmt.Sprintf("%d blocks of %d bytes and %d files", s.Blocks, s.BlockSize, s.Files)
+}

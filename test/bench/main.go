@@ -1,0 +1,87 @@
+//go:build linux
+
+// Command bench prints figures of the map: of one task, and of a node with many
+// tasks and mounts, each beside what a person has without mountward, measured
+// in the same run. It asserts nothing; what counts are the ratios.
+//
+// It needs root and mkfs.ext4, and runs in mount and pid namespaces of its own,
+// where /var/lib and /run are empty.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+const (
+	isolatedVariable = "MOUNTWARD_BENCH_ISOLATED"
+	taskVariable     = "MOUNTWARD_BENCH_TASK"
+)
+
+func main() {
+	if dir := os.Getenv(taskVariable); dir != "" {
+		end(becomeTask(dir))
+	}
+	tasks := flag.Int("tasks", 500, "tasks of the node")
+	mounts := flag.Int("mounts", 50_000, "mounts of the node")
+	rounds := flag.Int("rounds", 1000, "measured maps of one task")
+	flag.Parse()
+	if os.Getenv(isolatedVariable) == "" {
+		end(isolate())
+	}
+	end(run(context.Background(), *tasks, *mounts, *rounds))
+}
+
+func end(err error) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		os.Exit(0)
+	case errors.As(err, &exit): // it has said why
+	default:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+	}
+	os.Exit(1)
+}
+
+// isolate runs the program again where nothing it mounts or starts outlives it.
+func isolate() error {
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Env = append(os.Environ(), isolatedVariable+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL,
+	}
+	return cmd.Run()
+}
+
+func run(ctx context.Context, tasks, mounts, rounds int) error {
+	h, err := newHost()
+	if err != nil {
+		return err
+	}
+	defer h.stop()
+	fmt.Fprintf(os.Stderr, "making %d tasks and %d mounts\n", tasks, mounts)
+	for i := range tasks {
+		if err := h.startTask(i); err != nil {
+			return fmt.Errorf("task %d: %w", i, err)
+		}
+	}
+	if err := h.fill(mounts); err != nil {
+		return err
+	}
+	b, err := newBench(h)
+	if err != nil {
+		return err
+	}
+	defer b.view.Close()
+	if err := b.one(ctx, rounds); err != nil {
+		return err
+	}
+	return b.node(ctx)
+}
