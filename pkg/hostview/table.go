@@ -64,6 +64,9 @@ func (t *Table) ByDevice(device facts.DeviceNumber) []Entry {
 	return all
 }
 
+// Mounted reports whether a superblock is mounted anywhere, hidden or not.
+func (t *Table) Mounted(device facts.DeviceNumber) bool { return len(t.ofDevice(device)) > 0 }
+
 // Elsewhere returns the visible mounts of one superblock that are neither at a
 // canonical path nor below it, in the order of the table; for "" all. Each mount
 // of the superblock takes some microseconds to be found visible: ask about one

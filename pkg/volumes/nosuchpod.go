@@ -3,8 +3,10 @@ package volumes
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
-	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 )
 
@@ -18,20 +20,24 @@ func (m marker) noSuchPods(ctx context.Context) []Mark {
 		known[member.Container.Pod.UID] = true
 	}
 	root := m.canonical(ctx, m.KubeletRoot)
-	var uids []string
 	mounts := map[string][]hostview.Entry{}
-	for _, e := range m.table.Below(root + "/pods") {
-		k, ok := facts.ParseKubeletPath(e.MountPoint, root)
-		if !ok || k.PodUID == "" || known[k.PodUID] {
-			continue
+	for e := range m.table.All() {
+		// Whether a mount can be seen takes longer, and is asked of few.
+		rest, ok := strings.CutPrefix(e.MountPoint, root+"/pods/")
+		uid, _, _ := strings.Cut(rest, "/")
+		if _, met := mounts[uid]; ok && !known[uid] && !met {
+			dir := root + "/pods/" + uid
+			mounts[uid] = m.table.Below(dir)
+			if at, ok := m.table.At(dir); ok {
+				mounts[uid] = append([]hostview.Entry{at}, mounts[uid]...)
+			}
 		}
-		if mounts[k.PodUID] == nil {
-			uids = append(uids, k.PodUID)
-		}
-		mounts[k.PodUID] = append(mounts[k.PodUID], e)
 	}
 	var marks []Mark
-	for _, uid := range uids {
+	for _, uid := range slices.Sorted(maps.Keys(mounts)) {
+		if len(mounts[uid]) == 0 {
+			continue
+		}
 		marks = append(marks, Mark{
 			Code: MarkNoSuchPod, Path: root + "/pods/" + uid,
 			Why:      fmt.Sprintf("%d mounts of a pod that has no container on this node; a pod that just starts or ends looks the same", len(mounts[uid])),

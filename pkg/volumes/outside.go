@@ -71,7 +71,7 @@ func (m marker) sorted() []*finding {
 // nowhere are the file systems that the host does not have mounted, and that the
 // container has now.
 func (m marker) nowhere(ctx context.Context, f *finding) []hostview.Entry {
-	missing := keep(f.blocks, func(e hostview.Entry) bool { return len(m.table.ByDevice(e.Device)) == 0 })
+	missing := keep(f.blocks, func(e hostview.Entry) bool { return !m.table.Mounted(e.Device) })
 	if len(missing) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (m marker) nowhere(ctx context.Context, f *finding) []hostview.Entry {
 	if answer.Truth != facts.Yes {
 		return nil
 	}
-	return keep(missing, func(e hostview.Entry) bool { return len(table.ByDevice(e.Device)) > 0 })
+	return keep(missing, func(e hostview.Entry) bool { return table.Mounted(e.Device) })
 }
 
 // inside resolves a superblock that no path of the host leads to.

@@ -36,9 +36,10 @@ func (p *places) within(device facts.DeviceNumber, root string) []hostview.Entry
 		slices.SortFunc(all, func(a, b nth) int { return strings.Compare(a.Root, b.Root) })
 		p.of[device] = all
 	}
-	found := slices.Clone(all)
-	if root != "/" {
-		// "0" is the character after "/".
+	var found []nth
+	if root == "/" {
+		found = slices.Clone(all)
+	} else { // "0" is the character after "/"
 		found = slices.Concat(span(all, root, root+"\x00"), span(all, root+"/", root+"0"))
 	}
 	slices.SortFunc(found, func(a, b nth) int { return a.n - b.n })

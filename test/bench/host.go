@@ -74,7 +74,7 @@ func makeDisk(i int) error {
 	return os.Mkdir(filepath.Join(disk(i), filler), 0o755)
 }
 
-// filler is the directory that volumes of no task are.
+// filler is the directory that volumes are which no task has mounted.
 const filler = "volume"
 
 func podUID(i int) string { return fmt.Sprintf("6f1a7c00-0000-4000-8000-%012d", i) }
@@ -102,7 +102,7 @@ func (h *host) publish(pod int, directory string) error {
 	return nil
 }
 
-// fill publishes volumes of other pods until the table has as many mounts.
+// fill publishes more volumes of the pods until the table has as many mounts.
 func (h *host) fill(mounts int) error {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *host) fill(mounts int) error {
 		}
 	}
 	for i := range max(0, mounts-have) {
-		if err := h.publish(1_000_000+i/perTask, filler); err != nil {
+		if err := h.publish(i%len(h.tasks), filler); err != nil {
 			return err
 		}
 	}
