@@ -31,17 +31,7 @@ func (n *node) path(ctx context.Context, path string) (show.Target, error) {
 		return show.Target{}, err
 	}
 	t.Mount = &m
-	s := volumes.Storage{Device: m.Device, FSType: m.FSType}
-	switch {
-	case m.Device.Major != 0:
-		s.Chain, err = n.devices.Chain(m.Device)
-	case m.FSType == "btrfs":
-		s.Chain, err = n.btrfs(ctx, path, m)
-	default:
-		s.NoLV = volumes.BackingOf(n.devices, m.Device, m.FSType).NoLV
-		return told(t, s), nil
-	}
-	return stored(t, s, err), nil
+	return told(t, volumes.StorageAt(ctx, n.view, n.devices, m)), nil
 }
 
 // absolute makes a path of the command line absolute and leaves it as it is
@@ -57,51 +47,12 @@ func absolute(path string) (string, error) {
 // device resolves a block device by its number. The error is in the target as
 // well.
 func (n *node) device(name string, number facts.DeviceNumber) (show.Target, error) {
-	s := volumes.Storage{Device: number}
-	var err error
-	s.Chain, err = n.devices.Chain(number)
-	return stored(show.Target{Target: name}, s, err), err
-}
-
-// btrfs asks the file system at a path for its devices. The path can lead to
-// another meanwhile.
-func (n *node) btrfs(ctx context.Context, path string, was facts.HostMount) (device.Chain, error) {
-	b, err := n.view.Btrfs(ctx, path)
-	if err != nil {
-		return device.Chain{}, err
-	}
-	is, err := n.view.Lookup(ctx, path)
-	if err == nil && (is.MountID != was.MountID || is.Device != was.Device) {
-		err = errors.New("it was mounted over or unmounted while it was asked about")
-	}
-	if err != nil {
-		return device.Chain{}, err
-	}
-	return n.devices.Btrfs(b.FSID, b.Devices)
-}
-
-// stored tells a target's storage, with the reason where it is on no logical
-// volume.
-func stored(t show.Target, s volumes.Storage, err error) show.Target {
-	a := s.Answer()
-	if err != nil {
-		a = facts.CannotTell(why(err))
-	}
-	switch a.Truth {
-	case facts.Yes:
-	case facts.No:
-		s.NoLV = a.Why
-	default:
-		s.NoLV = show.CannotTell + a.Why
-	}
-	return told(t, s)
+	s, err := volumes.StorageOf(n.devices, number)
+	return told(show.Target{Target: name}, s), err
 }
 
 // told sets a target's storage, and why that cannot be told.
 func told(t show.Target, s volumes.Storage) show.Target {
-	if s.Layers == nil {
-		s.Layers = []device.Layer{}
-	}
 	t.Storage = &s
 	if reason, ok := strings.CutPrefix(s.NoLV, show.CannotTell); ok {
 		t.Why = reason

@@ -135,6 +135,19 @@ func (s *Storage) backing() Backing {
 	return b
 }
 
+// StorageAt resolves the superblock that a path of the host leads to, without a
+// task. Of an overlay it cannot be told: see Rootfs.
+func StorageAt(ctx context.Context, host Host, devices Devices, at facts.HostMount) Storage {
+	m := newMapper(Sources{Host: host, Devices: devices})
+	return m.resolve(ctx, superblockAt(at)).Storage
+}
+
+// StorageOf resolves a block device.
+func StorageOf(devices Devices, number facts.DeviceNumber) (Storage, error) {
+	chain, err := devices.Chain(number)
+	return storage(number, "", chain, err), err
+}
+
 // BackingOf resolves one superblock by its number and type alone, without a
 // task: one that is on no block device of its own is told by its type.
 func BackingOf(devices Devices, number facts.DeviceNumber, fsType string) Backing {
