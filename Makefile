@@ -56,6 +56,7 @@ demo: build ## the main job on a real containerd, on one screen
 bench: build ## figures, side by side in one run; no test asserts a time
 	@test/scripts/prepare build
 	@cd test/runtime && $(GO) run ./bench
+	@$(GO) run ./test/bench
 
 check: build ## the shipped policy through the daemon's own parser
 	bin/mountward check config/policy.toml
