@@ -153,7 +153,9 @@ func TestMessageReadsAlone(t *testing.T) {
 		"leftover": {
 			Leftover{Container: testContainer(), Mounts: []LeftoverMount{
 				{Code: "dead-pod", Path: "/var/lib/kubelet/pods/u/volumes/x y", Why: "its pod has no task on this node any more", Backing: volumes.Backing{Device: facts.DeviceNumber{Major: 253, Minor: 2}, LV: "vg0/pvc-1"}},
-				{Code: "made", Path: "/a", Why: "new"}, {Code: "made", Path: "/b", Why: "new"}, {Code: "made", Path: "/c", Why: "new"},
+				{Code: "made", Path: "/a", Why: "new"},
+				{Code: "made", Path: "/b", Why: "new"},
+				{Code: "made", Path: "/c", Why: "new"},
 			}},
 			`container app of pod prod/web-0 has ended and left 4 mounts on the host: "/var/lib/kubelet/pods/u/volumes/x y" on vg0/pvc-1 (253:2) (its pod has no task on this node any more), /a on a device not known (new), /b on a device not known (new), and 1 more`,
 			prioWarning,

@@ -42,7 +42,8 @@ func (m *mapper) mount(ctx context.Context, o facts.Outcome, place verify.Place,
 		}
 	}
 	t.store(ctx, m, e, path)
-	t.OpenEnded = receives(t.Seen, t.Host) && !(path != "" && host.File) // nothing can be mounted on a part of a file
+	file := path != "" && host.File // on a part of which nothing can be mounted
+	t.OpenEnded = receives(t.Seen, t.Host) && !file
 	t.Submounts = m.submounts(ctx, e, path, below)
 	return t
 }

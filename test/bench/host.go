@@ -23,7 +23,6 @@ const (
 type host struct {
 	volumes []string // their targets, those of tasks first
 	tasks   []*task
-	filled  int
 }
 
 func newHost() (*host, error) {

@@ -60,12 +60,12 @@ func isolate() error {
 	return cmd.Run()
 }
 
-func run(ctx context.Context, tasks, mounts, rounds int) error {
+func run(ctx context.Context, tasks, mounts, rounds int) (err error) {
 	h, err := newHost()
 	if err != nil {
 		return err
 	}
-	defer h.stop()
+	defer func() { err = errors.Join(err, h.stop()) }()
 	fmt.Fprintf(os.Stderr, "making %d tasks and %d mounts\n", tasks, mounts)
 	for i := range tasks {
 		if err := h.startTask(i); err != nil {
