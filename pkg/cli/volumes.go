@@ -109,7 +109,7 @@ func (o *volumesOptions) run(c *cobra.Command, m machine) error {
 	}
 	survey = survey.Select(o.filter)
 	if o.limits != "" {
-		return o.printLimits(c, n, survey)
+		return o.printLimits(c, n, survey, targets)
 	}
 	v := show.Volumes{Schema: show.VolumesSchema, Node: n.shown(), Targets: targets, Marks: survey.Marks, Unknown: survey.Unknown}
 	for _, member := range survey.Members {
@@ -185,10 +185,19 @@ func (o *volumesOptions) print(c *cobra.Command, v show.Volumes) error {
 	}
 }
 
-// printLimits prints nothing but lines for io.max. That something is in memory
+// printLimits prints nothing but lines for io.max: of what is written to or,
+// where no container does, of what was asked for. That something is in memory
 // or on a server is told, and is no failure.
-func (o *volumesOptions) printLimits(c *cobra.Command, n *node, s volumes.Survey) error {
+func (o *volumesOptions) printLimits(c *cobra.Command, n *node, s volumes.Survey, targets []show.Target) error {
 	limits, without := s.Limits()
+	for _, t := range targets {
+		if len(limits) == 0 && len(without) == 0 && t.Storage != nil {
+			var why string
+			if limits, why = t.Storage.Limits(); len(limits) == 0 {
+				without = append(without, volumes.Unknown{What: t.Target, Why: why})
+			}
+		}
+	}
 	for _, l := range limits {
 		if _, err := fmt.Fprintln(c.OutOrStdout(), l); err != nil {
 			return err

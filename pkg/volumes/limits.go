@@ -29,10 +29,25 @@ func (s Survey) Limits() ([]Limit, []Unknown) {
 	for i := range s.Members {
 		l.task(&s.Members[i])
 	}
+	return l.sorted(), l.unknown
+}
+
+// Limits returns the devices of a file system that nobody may have mounted,
+// with the reason where there are none.
+func (s *Storage) Limits() ([]Limit, string) {
+	var l limits
+	l.add("", s, s.backing())
+	if len(l.unknown) > 0 {
+		return nil, l.unknown[0].Why
+	}
+	return l.sorted(), s.NoLV
+}
+
+func (l *limits) sorted() []Limit {
 	slices.SortFunc(l.devices, func(a, b Limit) int {
 		return cmp.Or(cmp.Compare(a.Device.Major, b.Device.Major), cmp.Compare(a.Device.Minor, b.Device.Minor))
 	})
-	return slices.Compact(l.devices), l.unknown
+	return slices.Compact(l.devices)
 }
 
 type limits struct {

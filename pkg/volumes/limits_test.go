@@ -73,3 +73,31 @@ func TestLimits(t *testing.T) {
 		t.Error("a read-only root filesystem is limited")
 	}
 }
+
+// TestLimitsOfATarget: what was asked for by path or device needs no container.
+func TestLimitsOfATarget(t *testing.T) {
+	chain := func(layers ...device.Layer) Storage {
+		return Storage{Device: layers[0].Number, FSType: "xfs", Chain: device.Chain{Layers: layers, Tops: 1}}
+	}
+	for name, test := range map[string]struct {
+		storage Storage
+		want    []Limit
+		why     string
+	}{
+		"a logical volume": {
+			storage: chain(device.Layer{Number: number(253, 2), Kind: device.LV, DMName: "vg0-a", LV: &device.LogicalVolume{VG: "vg0", LV: "a"}}),
+			want:    []Limit{{number(253, 2)}},
+		},
+		"a partition": {
+			storage: chain(device.Layer{Number: number(8, 1), Kind: device.Partition, Lower: []facts.DeviceNumber{number(8, 0)}}, device.Layer{Number: number(8, 0), Kind: device.Disk}),
+			want:    []Limit{{number(8, 0)}},
+		},
+		"a server": {storage: Storage{Device: number(0, 60), FSType: "nfs4", NoLV: "nfs4: not on a device of this node"}, why: "nfs4: not on a device of this node"},
+		"memory":   {storage: Storage{Device: number(0, 61), FSType: "tmpfs", NoLV: "tmpfs: in memory"}, why: "tmpfs: in memory"},
+	} {
+		got, why := test.storage.Limits()
+		if diff := cmp.Diff(test.want, got); diff != "" || len(got) == 0 && why != test.why {
+			t.Errorf("%s: why %q (-want +got):\n%s", name, why, diff)
+		}
+	}
+}
