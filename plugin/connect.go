@@ -30,7 +30,8 @@ type plugin struct {
 	ctx    context.Context
 	work   sync.WaitGroup
 	chores *chores
-	synced atomic.Bool // the runtime has synchronized us
+	maps   chan struct{} // taken while a map is drawn
+	synced atomic.Bool   // the runtime has synchronized us
 }
 
 // deadlineShare is how much of the runtime's time for a request we take: an
@@ -122,7 +123,7 @@ func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, op
 	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &plugin{daemon: d, ctx: ctx, host: newHost(view, d), chores: newChores(view)}
+	p := &plugin{daemon: d, ctx: ctx, host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
 	p.work.Go(func() { p.chores.run(ctx) })
 	defer p.work.Wait()
 	defer cancel()

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/verify"
-	"github.com/mountward/mountward/pkg/volumes"
 )
 
 func (f inForce) record() audit.Policy {
@@ -112,34 +108,3 @@ func (d *daemon) recordDrift(x *examination, f *inForce, refusal error) {
 	}
 	d.trail.Load().Record(event)
 }
-
-// recordTask records the map of a container that starts. The other places where
-// its volumes are mounted are in the runtime's whole table, which is stale after
-// each mount: the record waits for it, and the start does not.
-func (p *plugin) recordTask(ctx context.Context, x *examination, f *inForce) {
-	d := p.daemon
-	event := audit.Task{
-		Container: audit.ContainerOf(x.container), Policy: f.record(),
-		Task: volumes.Unmapped(x.pid, x.identity.Why),
-	}
-	if x.table == nil {
-		d.trail.Load().Record(event)
-		return
-	}
-	vars := p.host.vars()
-	event.Task = volumes.Map(ctx, volumes.Sources{
-		Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Lookup: x.lookup, Host: p.host.view, Devices: d.devices,
-		Raw: x.container.Devices, PodUID: x.container.Pod.UID,
-		KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
-	}, x.pid, x.bundle.Rootfs())
-	if !event.HasViews() || !p.chores.add(func(ctx context.Context) {
-		table, err := p.chores.table(ctx)
-		event.SetViews(table, err, vars.KubeletRoot)
-		d.trail.Load().Record(event)
-	}) {
-		event.SetViews(nil, errBusy, vars.KubeletRoot)
-		d.trail.Load().Record(event)
-	}
-}
-
-var errBusy = errors.New("too many containers start or end at one time")

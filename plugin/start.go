@@ -49,10 +49,10 @@ func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 	}
 	d.recordDrift(x, force, refusal)
 	if refusal == nil {
-		p.recordTask(ctx, x, force)
 		if x.proven() {
 			p.begin(x)
 		}
+		p.recordTask(x, force)
 	}
 	return refusal
 }

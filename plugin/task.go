@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+const (
+	// mapsAtOnce bounds how many maps are drawn at one time.
+	mapsAtOnce = 4
+	// mapTime bounds how long one may take: each question has a bound of its
+	// own, and there can be hundreds.
+	mapTime = 5 * time.Second
+)
+
+// recordTask records the map of a container that starts, which waits for
+// nothing of it: its own table and what its sources lead to were read. The rest
+// is asked of directories of the host while the container goes on, at once, so
+// that one which soon ends is still there.
+func (p *plugin) recordTask(x *examination, f *inForce) {
+	event := audit.Task{
+		Container: audit.ContainerOf(x.container), Policy: f.record(),
+		Task: volumes.Unmapped(x.pid, x.identity.Why),
+	}
+	if x.table == nil {
+		p.daemon.trail.Load().Record(event)
+		return
+	}
+	vars := p.host.vars()
+	sources := volumes.Sources{
+		Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Lookup: x.lookup, Host: p.host.view, Devices: p.daemon.devices,
+		Raw: x.container.Devices, PodUID: x.container.Pod.UID,
+		KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
+	}
+	rootfs := x.bundle.Rootfs()
+	p.work.Go(func() {
+		p.maps <- struct{}{}
+		ctx, cancel := context.WithTimeout(p.ctx, mapTime)
+		event.Task = volumes.Map(ctx, sources, event.PID, rootfs)
+		cancel()
+		<-p.maps
+		p.recordViews(event, vars.KubeletRoot)
+	})
+}
+
+var errBusy = errors.New("too many containers start or end at one time")
+
+// recordViews records a map when it is known where else the host has its
+// volumes mounted. That is in the runtime's whole table, which is stale after
+// each mount.
+func (p *plugin) recordViews(event audit.Task, kubeletRoot string) {
+	trail := p.daemon.trail.Load()
+	if !event.HasViews() {
+		trail.Record(event)
+		return
+	}
+	if !p.chores.add(func(ctx context.Context) {
+		table, err := p.chores.table(ctx)
+		event.SetViews(table, err, kubeletRoot)
+		trail.Record(event)
+	}) {
+		event.SetViews(nil, errBusy, kubeletRoot)
+		trail.Record(event)
+	}
+}
