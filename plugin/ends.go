@@ -186,13 +186,14 @@ func (p *plugin) alive(ctx context.Context, state string) func(uid string) bool 
 // livePods returns the uids of the pods that have a task, nil where not all
 // could be read.
 func (p *plugin) livePods(ctx context.Context, state string) map[string]bool {
-	bundles, err := p.host.view.Bundles(ctx, state)
+	view := p.host.view.Patient(mapWait)
+	bundles, err := view.Bundles(ctx, state)
 	if err != nil {
 		return nil
 	}
 	pods := map[string]bool{}
 	for _, b := range bundles {
-		spec, err := p.host.view.Spec(ctx, b)
+		spec, err := view.Spec(ctx, b)
 		if err != nil {
 			return nil
 		}

@@ -12,6 +12,8 @@ import (
 const (
 	// mapsAtOnce bounds how many maps are drawn at one time.
 	mapsAtOnce = 4
+	// mapWait is how long a map waits for a file system.
+	mapWait = time.Second
 	// mapTime bounds how long one may take: each question has a bound of its
 	// own, and there can be hundreds.
 	mapTime = 5 * time.Second
@@ -32,7 +34,7 @@ func (p *plugin) recordTask(x *examination, f *inForce) {
 	}
 	vars := p.host.vars()
 	sources := volumes.Sources{
-		Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Lookup: x.lookup, Host: p.host.view, Devices: p.daemon.devices,
+		Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Lookup: x.lookup, Host: p.host.view.Patient(mapWait), Devices: p.daemon.devices,
 		Raw: x.container.Devices, PodUID: x.container.Pod.UID,
 		KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
 	}

@@ -68,7 +68,7 @@ func (o nodeOptions) open(c *cobra.Command, m machine) (*node, error) {
 		}
 	}
 	shims := n.shims(o.states)
-	if n.view, err = hostview.Open(hostview.Options{Proc: m.proc, PID: shims.pid}); err != nil {
+	if n.view, err = hostview.Open(hostview.Options{Proc: m.proc, PID: shims.pid, Wait: fileWait}); err != nil {
 		return nil, err
 	}
 	n.findStates(c.Context(), o.states, shims)
@@ -148,6 +148,9 @@ func hint(w io.Writer, text string) { fmt.Fprintf(w, "hint: %s\n", text) }
 
 // kubelet is the kubelet's root directory and how it was found.
 type kubelet struct{ root, evidence string }
+
+// fileWait is how long a file system is waited for. No container waits meanwhile.
+const fileWait = time.Second
 
 // kubeletWait bounds the search for the kubelet's process, which can hang.
 const kubeletWait = 2 * time.Second

@@ -83,17 +83,17 @@ func BenchmarkByDevice(b *testing.B) {
 			}
 		}
 	})
-	b.Run("elsewhere", func(b *testing.B) {
+	b.Run("showing", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			table.Elsewhere(one.Device, "/nowhere")
+			table.Showing(one.Identity(), 16)
 		}
 	})
 	b.Run("survey", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, e := range asked {
-				table.Elsewhere(e.Device, e.MountPoint)
+				table.Showing(e.Identity(), 16)
 			}
 		}
 	})

@@ -26,5 +26,11 @@ func (t *Table) First(mountPoint string) (Entry, bool) {
 // ByIdentity returns the visible mounts that show this superblock from this
 // root, in the order of the table.
 func (t *Table) ByIdentity(identity facts.Identity) []Entry {
-	return t.shown(identity.Device, func(i int32) bool { return t.words[t.records[i].root] == identity.Root })
+	var all []Entry
+	for _, i := range t.ofDevice(identity.Device) {
+		if t.words[t.records[i].root] == identity.Root && t.visible(i) {
+			all = append(all, t.entry(i))
+		}
+	}
+	return all
 }

@@ -131,7 +131,7 @@ func TestTheNumberOfStuckHelpersIsBounded(t *testing.T) {
 }
 
 func TestAHelperThatComesBackFreesItsSlot(t *testing.T) {
-	w := &walker{}
+	w := newWalker(nil, 0, 0)
 	var all []*helper
 	for range maxHelpers {
 		h, err := w.begin()
@@ -179,6 +179,54 @@ func TestAHelperThatComesBackFreesItsSlot(t *testing.T) {
 	}
 }
 
+// TestAPatientViewWaitsForWhatAnotherLeftBehind: it is told of a mount only that
+// is stuck for as long as it would wait itself, and leaves helpers to others.
+func TestAPatientViewWaitsForWhatAnotherLeftBehind(t *testing.T) {
+	quick := newWalker(nil, 0, time.Nanosecond)
+	patient := (&View{walker: quick}).Patient(time.Hour).walker
+	left, err := quick.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := quick.enter(left, 7); err != nil {
+		t.Fatal(err)
+	}
+	quick.abandon(left)
+	time.Sleep(time.Millisecond)
+	for name, test := range map[string]struct {
+		w    *walker
+		want error
+	}{"quick": {quick, errStuck}, "patient": {patient, nil}} {
+		h, err := test.w.begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := test.w.enter(h, 7); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+		test.w.finish(h, outcome{})
+	}
+	left.began = left.began.Add(-2 * time.Hour)
+	h, err := patient.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := patient.enter(h, 7); !errors.Is(err, errStuck) {
+		t.Errorf("patient, of a mount that is stuck for long: %v", err)
+	}
+	for patient.most > len(patient.helpers) {
+		if _, err := patient.begin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := patient.begin(); !errors.Is(err, errHelpers) {
+		t.Errorf("one too many of a patient view: %v", err)
+	}
+	if _, err := quick.begin(); err != nil {
+		t.Errorf("none is left for a start: %v", err)
+	}
+}
+
 func TestAColdPathIsWalkedByAHelper(t *testing.T) {
 	dir := stage(t)
 	mkdir(t, dir+"/a/b")
@@ -189,7 +237,7 @@ func TestAColdPathIsWalkedByAHelper(t *testing.T) {
 		}
 	}
 	for _, root := range []string{"", "/"} {
-		w := &walker{wait: DefaultWait}
+		w := newWalker(nil, 0, DefaultWait)
 		if root != "" {
 			f, err := os.Open(root)
 			if err != nil {

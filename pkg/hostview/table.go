@@ -67,23 +67,24 @@ func (t *Table) ByDevice(device facts.DeviceNumber) []Entry {
 // Mounted reports whether a superblock is mounted anywhere, hidden or not.
 func (t *Table) Mounted(device facts.DeviceNumber) bool { return len(t.ofDevice(device)) > 0 }
 
-// Elsewhere returns the visible mounts of one superblock that are neither at a
-// canonical path nor below it, in the order of the table; for "" all. Each mount
-// of the superblock takes some microseconds to be found visible: ask about one
-// that has very many once only.
-func (t *Table) Elsewhere(device facts.DeviceNumber, path string) []Entry {
-	return t.shown(device, func(i int32) bool { return !facts.Within(t.point(i), path) })
-}
-
-// shown returns the visible mounts of one superblock that are wanted.
-func (t *Table) shown(device facts.DeviceNumber, wanted func(int32) bool) []Entry {
-	var all []Entry
-	for _, i := range t.ofDevice(device) {
-		if wanted(i) && t.visible(i) {
-			all = append(all, t.entry(i))
+// Showing returns the visible mounts that show a path of a superblock or what is
+// below it, in the order of the table: at most so many, and whether there are
+// more.
+func (t *Table) Showing(what facts.Identity, most int) (found []Entry, more bool) {
+	last, within := uint32(0), false // mounts of one superblock often have one root
+	for n, i := range t.ofDevice(what.Device) {
+		if root := t.records[i].root; n == 0 || root != last {
+			last, within = root, facts.Within(t.words[root], what.Root)
 		}
+		if !within || !t.visible(i) {
+			continue
+		}
+		if len(found) == most {
+			return found, true
+		}
+		found = append(found, t.entry(i))
 	}
-	return all
+	return found, false
 }
 
 func (t *Table) ofDevice(device facts.DeviceNumber) []int32 {

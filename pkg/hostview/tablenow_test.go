@@ -44,7 +44,7 @@ func TestATableIsAtHandUntilTheKernelTellsOfAChange(t *testing.T) {
 	}
 }
 
-func TestTheOtherPlacesOfASuperblock(t *testing.T) {
+func TestThePlacesThatShowAPathOfASuperblock(t *testing.T) {
 	const lines = root +
 		"30 27 253:7 / /pods/a/vol rw - xfs /dev/x rw\n" +
 		"31 27 253:7 / /plugins/globalmount rw - xfs /dev/x rw\n" +
@@ -58,24 +58,28 @@ func TestTheOtherPlacesOfASuperblock(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		path string
+		root string
+		most int
 		want []string
+		more bool
 	}{
-		{"/pods/a/vol", []string{"/plugins/globalmount", "/pods/a/vol-2"}},
-		{"/pods/a/vol/deep", []string{"/pods/a/vol", "/plugins/globalmount", "/pods/a/vol-2"}},
-		{"/pods/a", []string{"/plugins/globalmount"}},
-		{"", []string{"/pods/a/vol", "/plugins/globalmount", "/pods/a/vol-2", "/pods/a/vol/deep"}},
-		{"/", nil},
+		{"/", 9, []string{"/pods/a/vol", "/plugins/globalmount", "/pods/a/vol-2", "/pods/a/vol/deep"}, false},
+		{"/", 4, []string{"/pods/a/vol", "/plugins/globalmount", "/pods/a/vol-2", "/pods/a/vol/deep"}, false},
+		{"/", 2, []string{"/pods/a/vol", "/plugins/globalmount"}, true},
+		{"/sub", 9, []string{"/pods/a/vol-2"}, false},
+		{"/su", 9, nil, false},
+		{"/none", 0, nil, false},
 	} {
 		var got []string
-		for _, e := range table.Elsewhere(facts.DeviceNumber{Major: 253, Minor: 7}, test.path) {
+		found, more := table.Showing(facts.Identity{Device: facts.DeviceNumber{Major: 253, Minor: 7}, Root: test.root}, test.most)
+		for _, e := range found {
 			got = append(got, e.MountPoint)
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("outside %s: %s", test.path, diff)
+		if diff := cmp.Diff(test.want, got); diff != "" || more != test.more {
+			t.Errorf("%d of %s, more %t: %s", test.most, test.root, more, diff)
 		}
 	}
-	if got := table.Elsewhere(facts.DeviceNumber{Major: 253, Minor: 9}, "/x"); got != nil {
+	if got, more := table.Showing(facts.Identity{Device: facts.DeviceNumber{Major: 253, Minor: 9}, Root: "/"}, 9); got != nil || more {
 		t.Errorf("a device that nothing is mounted of: %+v", got)
 	}
 }

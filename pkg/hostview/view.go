@@ -81,7 +81,7 @@ func (v *View) open(o Options) error {
 		walk |= linux.InRoot
 	}
 	if v.walkErr == nil {
-		v.walker = &walker{root: v.root, how: walk, wait: o.Wait}
+		v.walker = newWalker(v.root, walk, o.Wait)
 	}
 	return v.climb(o.Rung)
 }
@@ -122,6 +122,19 @@ func (v *View) tryStatmount() error {
 	defer f.Close()
 	_, err = v.statmount(f)
 	return err
+}
+
+// Patient returns the same view with another wait, for what no container waits
+// for: a disk under load can take longer than a start may. It ends with the
+// view it was made from and is not closed.
+func (v *View) Patient(wait time.Duration) *View {
+	patient := *v
+	if v.walker != nil {
+		w := *v.walker
+		w.wait, w.most = wait, maxPatient
+		patient.walker = &w
+	}
+	return &patient
 }
 
 // Rung returns the rung in use.

@@ -5,44 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/mountward/mountward/pkg/internal/linux"
 )
 
-// maxHelpers bounds the goroutines, and so the threads, that can be stuck in a
-// path walk at one time.
-const maxHelpers = 16
-
 // walker opens paths without waiting for a file system for longer than wait.
 type walker struct {
 	root *os.File // what paths are relative to; nil is our own root
 	how  linux.Walk
 	wait time.Duration
-
-	mu      sync.Mutex
-	helpers map[*helper]struct{}
+	most int // helpers of the crew beyond which it asks for no more
+	*crew
 }
 
-// helper is one goroutine that walks a path the kernel has not cached.
-type helper struct {
-	mount     uint64 // where it may be waiting
-	abandoned bool   // nobody waits for it any more: it is stuck
-	result    chan outcome
+func newWalker(root *os.File, how linux.Walk, wait time.Duration) *walker {
+	return &walker{root: root, how: how, wait: wait, most: maxHelpers, crew: &crew{}}
 }
-
-// outcome is what a helper came back with.
-type outcome struct {
-	value any // a *os.File of a walk
-	err   error
-}
-
-var (
-	errStuck   = errors.New("an earlier question is stuck in the same mount")
-	errHelpers = fmt.Errorf("its file system would have to be asked, and %d questions are already waiting for theirs", maxHelpers)
-)
 
 // open opens a path for reference only. straight reports that no symbolic link
 // was met on the way, so that the cleaned path is the canonical one.
@@ -114,62 +94,11 @@ func (w *walker) top() (*os.File, error) {
 	return linux.OpenPath(w.root, "/", w.how)
 }
 
-func (w *walker) begin() (*helper, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.helpers) >= maxHelpers {
-		return nil, errHelpers
-	}
-	if w.helpers == nil {
-		w.helpers = map[*helper]struct{}{}
-	}
-	h := &helper{result: make(chan outcome, 1)}
-	w.helpers[h] = struct{}{}
-	return h, nil
-}
-
-// enter says where the helper is going to wait. A mount in which another one
-// is stuck is not asked again.
-func (w *walker) enter(h *helper, mount uint64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for other := range w.helpers {
-		if other.abandoned && other.mount == mount && other != h {
-			return errStuck
-		}
-	}
-	h.mount = mount
-	return nil
-}
-
-func (w *walker) finish(h *helper, r outcome) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.helpers, h)
-	if f, ok := r.value.(*os.File); ok && h.abandoned {
-		closeReference(f)
-	}
-	h.result <- r // it has room for one
-}
-
 // closeReference closes what was opened for reference only, if anything:
 // nothing can be lost.
 func closeReference(f *os.File) {
 	if f != nil {
 		_ = f.Close()
-	}
-}
-
-// abandon marks a helper as stuck, unless it has just come back.
-func (w *walker) abandon(h *helper) (outcome, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	select {
-	case r := <-h.result:
-		return r, true
-	default:
-		h.abandoned = true
-		return outcome{}, false
 	}
 }
 

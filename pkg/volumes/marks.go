@@ -14,8 +14,7 @@ import (
 // marker looks for what a person should look at.
 type marker struct {
 	surveyor
-	table   *hostview.Table // of the host, read after the containers
-	at      *places
+	table   *hostview.Table                 // of the host, read after the containers
 	overlay func() (*hostview.Table, error) // the same with options, read when it is first needed
 	members []Member
 	found   []*finding

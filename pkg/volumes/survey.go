@@ -111,15 +111,14 @@ func (s surveyor) join(ctx context.Context, bundles []hostview.Bundle, found []*
 	}
 	slices.SortStableFunc(survey.Members, compareMembers)
 	table, err := s.Reread(ctx)
-	at := newPlaces(table)
 	for i := range survey.Members {
-		survey.Members[i].setViews(at, err, s.KubeletRoot)
+		survey.Members[i].SetViews(table, err, s.KubeletRoot)
 	}
 	if err != nil {
 		survey.unknown("the host's mount table", err)
 		return survey
 	}
-	marker{s, table, at, sync.OnceValues(s.options), survey.Members, found, whole}.marks(ctx, &survey)
+	marker{s, table, sync.OnceValues(s.options), survey.Members, found, whole}.marks(ctx, &survey)
 	return survey
 }
 

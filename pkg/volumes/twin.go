@@ -2,6 +2,7 @@ package volumes
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
@@ -19,14 +20,14 @@ func (m marker) twins() []Mark {
 				continue
 			}
 			met[t.superblock()] = true
-			twins := m.strange(t)
+			twins, many := m.strange(t)
 			if len(twins) == 0 {
 				continue
 			}
 			marks = append(marks, Mark{
 				Code: MarkTwin, Path: twins[0].MountPoint,
-				Why: fmt.Sprintf("%s volume %s of %s is mounted here as well, at %d places that are not the kubelet's for it",
-					t.Kind, printable(t.Volume), describe(m.members[i]), len(twins)),
+				Why: fmt.Sprintf("%s volume %s of %s is mounted here as well, at %s that are not the kubelet's for it",
+					t.Kind, printable(t.Volume), describe(m.members[i]), many),
 				Evidence: evidence(twins), Backing: t.Backing,
 			})
 		}
@@ -34,17 +35,24 @@ func (m marker) twins() []Mark {
 	return marks
 }
 
-// strange are the places of a volume that the kubelet does not make. A local
-// volume is a bind of a place of the node's own.
-func (m marker) strange(t *Mount) []hostview.Entry {
-	var twins []hostview.Entry
-	for _, e := range t.places(m.at, m.KubeletRoot) {
+// maxPlaces bounds the places that are looked at of one volume.
+const maxPlaces = 256
+
+// strange are the places of a volume that the kubelet does not make, and how
+// many they are. A local volume is a bind of a place of the node's own.
+func (m marker) strange(t *Mount) (twins []hostview.Entry, many string) {
+	places, more := t.places(m.table, m.KubeletRoot, maxPlaces)
+	for _, e := range places {
 		if role, _ := roleOf(e.MountPoint, m.KubeletRoot); role == ViewTwin {
 			twins = append(twins, e)
 		}
 	}
-	if t.Kind == string(facts.KindLocal) && len(twins) == 1 {
-		return nil
+	switch {
+	case t.Kind == string(facts.KindLocal) && len(twins) == 1 && !more:
+		return nil, ""
+	case more:
+		return twins, "some of more than " + strconv.Itoa(maxPlaces) + " places"
+	default:
+		return twins, strconv.Itoa(len(twins)) + " places"
 	}
-	return twins
 }

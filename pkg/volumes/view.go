@@ -27,23 +27,23 @@ func (t *Task) HasViews() bool {
 // cannot be told. It is apart from Map since that table is stale after every
 // mount, and reading it can take longer than a container's start may.
 func (t *Task) SetViews(table *hostview.Table, err error, kubeletRoot string) {
-	t.setViews(newPlaces(table), err, kubeletRoot)
-}
-
-func (t *Task) setViews(at *places, err error, kubeletRoot string) {
 	for i := range t.Mounts {
 		m := &t.Mounts[i]
 		if !m.viewed() {
 			continue
 		}
-		if at.table == nil || err != nil {
+		if table == nil || err != nil {
 			m.Views, m.ViewsWhy = nil, cannotTell+"the host's mount table was not read"
 			if err != nil {
 				m.ViewsWhy += ": " + because(err)
 			}
 			continue
 		}
-		m.Views, m.ViewsWhy = views(m.places(at, kubeletRoot), kubeletRoot)
+		places, more := m.places(table, kubeletRoot, maxViews)
+		m.Views, m.ViewsWhy = views(places, kubeletRoot), ""
+		if more {
+			m.ViewsWhy = fmt.Sprintf("more than %d places", maxViews)
+		}
 	}
 }
 
@@ -73,10 +73,16 @@ func (m *Mount) superblock() facts.DeviceNumber {
 }
 
 // places returns the visible mounts of the host that show the volume or a part
-// of it, but for the one that the mount was made from.
-func (m *Mount) places(at *places, kubeletRoot string) []hostview.Entry {
-	all := at.within(m.superblock(), m.volumeRoot(at.table, kubeletRoot))
-	return slices.DeleteFunc(all, func(e hostview.Entry) bool { return e.MountPoint == m.MountPoint })
+// of it, but for the one that the mount was made from: at most so many, and
+// whether there are more.
+func (m *Mount) places(table *hostview.Table, kubeletRoot string, most int) (found []hostview.Entry, more bool) {
+	what := facts.Identity{Device: m.superblock(), Root: m.volumeRoot(table, kubeletRoot)}
+	found, more = table.Showing(what, most+1)
+	found = slices.DeleteFunc(found, func(e hostview.Entry) bool { return e.MountPoint == m.MountPoint })
+	if len(found) > most {
+		return found[:most], true
+	}
+	return found, more
 }
 
 // volumeRoot is the root of the whole volume in its superblock: that of a mount
@@ -102,15 +108,12 @@ func (m *Mount) volumeRoot(table *hostview.Table, kubeletRoot string) string {
 	return m.Root
 }
 
-func views(places []hostview.Entry, kubeletRoot string) (all []View, why string) {
-	for _, e := range places[:min(maxViews, len(places))] {
+func views(places []hostview.Entry, kubeletRoot string) (all []View) {
+	for _, e := range places {
 		role, uid := roleOf(e.MountPoint, kubeletRoot)
 		all = append(all, View{Path: e.MountPoint, Role: role, PodUID: uid, Root: e.Root, State: e.State})
 	}
-	if len(places) > maxViews {
-		why = fmt.Sprintf("%d places in all, %d are listed", len(places), maxViews)
-	}
-	return all, why
+	return all
 }
 
 // roleOf tells what a place is for by its path.

@@ -15,7 +15,7 @@ import (
 const (
 	kubeletRoot = "/var/lib/kubelet"
 	state       = "/run/containerd"
-	disks       = 4 // loop devices with ext4, which all volumes are directories of
+	disks       = 16 // loop devices with ext4, which all volumes are directories of
 	perTask     = 10
 )
 

@@ -27,7 +27,7 @@ type bench struct {
 }
 
 func newBench(h *host) (*bench, error) {
-	view, err := hostview.Open(hostview.Options{})
+	view, err := hostview.Open(hostview.Options{Wait: time.Second})
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (b *bench) node(ctx context.Context) error {
 			on += onDevices(m.Task)
 		}
 		if want := perTask * len(b.host.tasks); on != want || len(s.Unknown) > 0 {
-			return fmt.Errorf("map of the node: %d volumes on a device, want %d; not known: %v", on, want, s.Unknown)
+			return fmt.Errorf("map of the node: %d volumes on a device, want %d; %d things not known", on, want, len(s.Unknown))
 		}
 	}
 	find, moby, err := b.others(20)
