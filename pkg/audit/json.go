@@ -26,10 +26,13 @@ func Marshal(v any) ([]byte, error) {
 }
 
 func (l *layouts) marshal(v any) ([]byte, error) {
-	out, err := encoder{layouts: l}.value(make([]byte, 0, 1024), reflect.ValueOf(v))
+	// About as large as the last one: growing by and by makes most of the
+	// garbage of a record.
+	out, err := encoder{layouts: l}.value(make([]byte, 0, max(1024, l.last.Load()*9/8)), reflect.ValueOf(v))
 	if err != nil {
 		return nil, fmt.Errorf("encode %T as JSON: %w", v, err)
 	}
+	l.last.Store(int64(len(out)))
 	return out, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -23,7 +24,10 @@ type member struct {
 
 // layouts remembers the members of the types that were met: a third of the cost
 // of a record. It is safe for concurrent use.
-type layouts struct{ byType sync.Map }
+type layouts struct {
+	byType sync.Map
+	last   atomic.Int64 // bytes of the last value
+}
 
 func (l *layouts) of(typ reflect.Type) []member {
 	if known, ok := l.byType.Load(typ); ok {

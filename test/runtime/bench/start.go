@@ -6,9 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/mountward/mountward/test/runtime/ward"
 )
+
+// startPause lets the record of a start be made before the next: no node starts
+// containers faster.
+const startPause = 5 * time.Millisecond
 
 // start measures StartContainer: the proof that the process is the
 // container's, the comparison of twelve mounts with what was decided, and the
@@ -37,6 +45,14 @@ func (b *bench) starts(ctx context.Context, s *sides, label string) (err error) 
 	if err := proven(ctx, s, t); err != nil {
 		return err
 	}
+	plugin, err := pluginPID(s.mountward.Runtime)
+	if err != nil {
+		return err
+	}
+	before, err := cpu(plugin)
+	if err != nil {
+		return err
+	}
 	took := map[string]sample{}
 	for i := range warmUp + b.n {
 		for _, one := range s.all() {
@@ -44,6 +60,7 @@ func (b *bench) starts(ctx context.Context, s *sides, label string) (err error) 
 			if err != nil {
 				return fmt.Errorf("start with plugin %s: %w", one.name, err)
 			}
+			time.Sleep(startPause)
 			if i >= warmUp {
 				took[one.name] = append(took[one.name], duration)
 			}
@@ -56,6 +73,11 @@ func (b *bench) starts(ctx context.Context, s *sides, label string) (err error) 
 		}
 		b.note("start."+one.name, label, took[one.name].figures("start."+one.name+"."+label, budget))
 	}
+	after, err := cpu(plugin)
+	if err != nil {
+		return err
+	}
+	figure("start.mountward."+label+".cpu", (after-before).Seconds()*1e6/float64(warmUp+b.n), "us of processor a start, record included", "")
 	figure("start.added."+label, took["mountward"].median()-took["empty"].median(), "us", "")
 	return nil
 }
@@ -83,4 +105,22 @@ func proven(ctx context.Context, s *sides, t *task) error {
 		}
 	}
 	return nil
+}
+
+// cpu is the processor time that a process has used, to a hundredth of a second.
+func cpu(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("processor time of the plugin: %w", err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var ticks int64
+	for _, field := range fields[11:13] { // utime and stime, proc(5)
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("processor time of the plugin: %w", err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
