@@ -16,13 +16,18 @@ import (
 // releases are the suites that are known to work.
 func releases() []string { return []string{"trixie", "bookworm"} }
 
-// packages are what a node has beside the minimal Debian.
-func packages() []string {
-	return []string{
+// packages are what a node of the suite has beside the minimal Debian.
+func packages(suite string) []string {
+	all := []string{
 		"systemd", "systemd-sysv", "udev", "dbus", "linux-image-cloud-amd64", "initramfs-tools",
 		"lvm2", "xfsprogs", "e2fsprogs", "btrfs-progs", "cryptsetup-bin", "thin-provisioning-tools",
+		"mdadm", "bcache-tools", "fdisk", "nfs-kernel-server", "nfs-common",
 		"iproute2", "procps", "kmod", "jq", "libseccomp2", "containerd", "runc",
 	}
+	if suite == "trixie" { // bookworm's kernel has no dm-vdo
+		all = append(all, "vdo")
+	}
+	return all
 }
 
 // smallRAMFS has the initial RAM file system hold what finds the disk, and no
@@ -38,7 +43,7 @@ func recipe(suite string) []string {
 		"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
 		"mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", "--format=tar",
 		"--essential-hook=" + smallRAMFS,
-		"--include=" + strings.Join(packages(), ","), suite,
+		"--include=" + strings.Join(packages(suite), ","), suite,
 	}
 }
 

@@ -8,6 +8,9 @@
 //	make test-node SUITE=bookworm     # Linux 6.1 (no statmount), systemd 252
 //	make test-node SUITE=trixie,bookworm RUN=TestLVM
 //
+// What the tests need beside Debian's packages is built: containerd, its shim,
+// ctr and runc by the module test/runtime, crictl by this one, and mountward.
+//
 // It needs root, Go, a C compiler, qemu, mmdebstrap and e2fsprogs. The machine
 // is emulated in software, so that it runs where there is no KVM.
 //

@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&o.suites, "suites", "trixie", "Debian releases, separated by commas")
 	flag.StringVar(&o.run, "run", "", "run only the tests that match this regular expression")
 	flag.StringVar(&o.accel, "accel", "tcg,thread=multi", "how qemu runs the machine")
-	flag.DurationVar(&o.timeout, "timeout", 15*time.Minute, "what one machine has from power on to power off")
+	flag.DurationVar(&o.timeout, "timeout", 25*time.Minute, "what one machine has from power on to power off")
 	flag.Parse()
 
 	// The kernel sends the parent death signal of our children when the thread
@@ -93,7 +93,7 @@ func (o *options) one(ctx context.Context, cache *cache, suite string) (err erro
 			base, err = cache.base(ctx, suite, work)
 			return err
 		}},
-		phase{suite + ": programs", func() error { return n.build(ctx) }},
+		phase{suite + ": programs (about 2 min the first time)", func() error { return n.build(ctx) }},
 		phase{suite + ": disk", func() error { return n.makeDisk(ctx, base) }},
 		phase{suite + ": machine", func() error { return n.boot(ctx, o.accel, o.timeout) }},
 	)

@@ -31,6 +31,7 @@ type node struct {
 
 func (n *node) tree() string  { return filepath.Join(n.work, "tree") }
 func (n *node) tests() string { return filepath.Join(n.work, "guest.test") }
+func (n *node) tools() string { return filepath.Join(n.work, "tools") }
 
 // build builds the programs that the machine gets. mountward itself is built by
 // the Makefile.
@@ -39,9 +40,17 @@ func (n *node) build(ctx context.Context) error {
 	if n.binaries, err = harness.Build(os.Stderr); err != nil {
 		return err
 	}
-	cmd := newCommand(ctx, "go", "test", "-c", "-trimpath", "-o", n.tests(), "./guest")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	return run(cmd)
+	for _, args := range [][]string{
+		{"build", "-trimpath", "-ldflags=-s -w", "-o", n.tools() + "/", "tool"},
+		{"test", "-c", "-trimpath", "-o", n.tests(), "./guest"},
+	} {
+		cmd := newCommand(ctx, "go", args...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+		if err := run(cmd); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // populate makes the root of the machine from the base image. The programs of
@@ -63,6 +72,7 @@ func (n *node) populate(ctx context.Context, base string) error {
 		"usr/local/bin/containerd-shim-runc-v2": n.binaries.Shim,
 		"usr/local/bin/ctr":                     n.binaries.Ctr,
 		"usr/local/bin/runc":                    n.binaries.Runc,
+		"usr/local/bin/crictl":                  filepath.Join(n.tools(), "crictl"),
 		"usr/local/lib/node/guest.test":         n.tests(),
 	} {
 		if err := copyFile(from, filepath.Join(n.tree(), name), 0o755); err != nil {
@@ -89,6 +99,8 @@ func (n *node) install(ctx context.Context) error {
 		{"journalctl", "--update-catalog"},
 		{"systemctl", "enable", "containerd.service", "mountward.service", "node-tests.service"},
 		{"systemctl", "mask", "serial-getty@ttyS0.service"},
+		// Started by the tests, or not needed: a start takes seconds here.
+		{"systemctl", "--quiet", "disable", "nfs-server", "nfs-blkmap", "rpcbind.socket", "rpcbind.service", "nfs-client.target", "e2scrub_reap"},
 	} {
 		if err := command(ctx, "chroot", append([]string{n.tree()}, args...)...); err != nil {
 			return err

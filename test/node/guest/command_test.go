@@ -37,9 +37,20 @@ func firstLine(text string) string {
 	return line
 }
 
+func lastLine(text string) string {
+	all := lines(text)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
 // patience is what anything may take before it counts as hanging. The machine
 // is emulated, and slow.
 const patience = time.Minute
+
+// hangTime is how long something has to take before it counts as hanging.
+const hangTime = 5 * time.Second
 
 var errNotYet = errors.New("not yet")
 

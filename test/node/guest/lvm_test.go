@@ -3,13 +3,8 @@
 package guest
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
-	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // TestLVM is a pod on a real logical volume: its record has the names and
@@ -21,19 +16,14 @@ func TestLVM(t *testing.T) {
 	agent := agentPod(t, "8e1a1f60-0000-4000-8000-000000000003")
 	n.start(t, agent)
 
-	makeVG(t, "vg0")
-	output(t, "lvcreate", "--yes", "--name", "pvc-1", "--size", "320M", "vg0")
-	output(t, "mkfs.xfs", "-q", "/dev/vg0/pvc-1")
+	s := newStack(t)
+	s.vg("vg0", s.loop("a", 512))
+	device := s.lv("vg0/pvc-1", "--size", "320M")
+	s.mkfs("xfs", device)
 	p := &pod{namespace: "db", name: "db-0", uid: "8e1a1f60-0000-4000-8000-000000000004"}
-	volume := filepath.Join(podsDir, p.uid, "volumes/kubernetes.io~csi/pvc-1/mount")
-	if err := os.MkdirAll(volume, 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("/dev/vg0/pvc-1", volume, "xfs", 0, ""); err != nil {
-		t.Fatal(err)
-	}
-	unmountLater(t, volume)
-	p.mounts = []*cri.Mount{{HostPath: volume, ContainerPath: "/data"}}
+	volume := s.target(p.uid, "pvc-1")
+	s.mountAt(volume, "xfs", device, "")
+	p.mounts = volumeMounts(volume)
 	n.start(t, p)
 
 	number := column(t, "lsblk", "--nodeps", "--noheadings", "--output", "MAJ:MIN", "/dev/vg0/pvc-1")
@@ -53,13 +43,7 @@ func TestLVM(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"MOUNTWARD_LV=vg0/pvc-1", "MOUNTWARD_DEVICE=" + number, "MOUNTWARD_POD_UID=" + p.uid} {
-		found, err := journal(query, "MOUNTWARD_EVENT=task")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(found) != 1 || found[0].first("CONTAINER_ID_FULL") != p.id {
-			t.Errorf("journalctl %s finds %d records, want the one of the pod", query, len(found))
-		}
+		s.found([]*pod{p}, query)
 	}
 	never(t, "drift", p.id)
 
@@ -67,23 +51,6 @@ func TestLVM(t *testing.T) {
 	if got := mountOf(t, agent, inside).Device; got != number {
 		t.Errorf("the agent has device %s at %s, want %s", got, inside, number)
 	}
-}
-
-// makeVG makes a volume group on a loop device.
-func makeVG(t *testing.T, name string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "pv.img")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(file, 512<<20); err != nil {
-		t.Fatal(err)
-	}
-	loop := column(t, "losetup", "--find", "--show", file)
-	cleanup(t, "losetup", "--detach", loop)
-	output(t, "pvcreate", "--quiet", loop)
-	output(t, "vgcreate", "--quiet", name, loop)
-	cleanup(t, "vgremove", "--force", "--yes", name)
 }
 
 // column is the only word that a program prints.

@@ -30,14 +30,22 @@ type node struct {
 // connect waits until the node can run pods and mountward watches.
 func connect(t *testing.T) *node {
 	t.Helper()
-	conn, err := grpc.NewClient("unix:///run/containerd/containerd.sock",
-		grpc.WithTransportCredentials(insecure.NewCredentials()))
+	n := dial(t, "/usr/local/bin/ctr", "/run/containerd/containerd.sock")
+	awaitEntry(t, "_SYSTEMD_UNIT="+service, "SYSLOG_IDENTIFIER=mountward", "MOUNTWARD_EVENT=policy-loaded")
+	synchronized(t, "_SYSTEMD_UNIT="+service)
+	return n
+}
+
+// dial connects to a containerd and gives it the test image.
+func dial(t *testing.T, ctr, socket string) *node {
+	t.Helper()
+	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
 	images := cri.NewImageServiceClient(conn)
-	output(t, "/usr/local/bin/ctr", "--namespace", "k8s.io", "image", "import", imageArchive)
+	output(t, ctr, "--address", socket, "--namespace", "k8s.io", "image", "import", imageArchive)
 	await(t, "the test image", func() (any, error) {
 		r, err := images.ImageStatus(t.Context(), &cri.ImageStatusRequest{Image: &cri.ImageSpec{Image: testImage}})
 		if err == nil && r.GetImage() == nil {
@@ -45,9 +53,14 @@ func connect(t *testing.T) *node {
 		}
 		return nil, err
 	})
-	awaitEntry(t, "_SYSTEMD_UNIT=mountward.service", "SYSLOG_IDENTIFIER=mountward", "MOUNTWARD_EVENT=policy-loaded")
+	return &node{runtime: cri.NewRuntimeServiceClient(conn)}
+}
+
+// synchronized waits until a mountward says that it knows the containers.
+func synchronized(t *testing.T, match string) {
+	t.Helper()
 	await(t, "mountward to be synchronized", func() (any, error) {
-		all, err := journal("_SYSTEMD_UNIT=mountward.service")
+		all, err := journal(match)
 		for _, e := range all {
 			if strings.HasPrefix(e.first("MESSAGE"), "synchronized with the runtime") {
 				return nil, nil
@@ -58,7 +71,6 @@ func connect(t *testing.T) *node {
 		}
 		return nil, err
 	})
-	return &node{runtime: cri.NewRuntimeServiceClient(conn)}
 }
 
 // pod is a pod of one container.
@@ -66,6 +78,7 @@ type pod struct {
 	namespace, name, uid string
 	privileged           bool
 	mounts               []*cri.Mount
+	devices              []*cri.Device
 
 	sandbox, id string // once it runs
 	pid         int
@@ -118,6 +131,7 @@ func (n *node) tryStart(t *testing.T, p *pod) error {
 			Labels:   labels,
 			LogPath:  "main.log",
 			Mounts:   p.mounts,
+			Devices:  p.devices,
 			Linux: &cri.LinuxContainerConfig{
 				SecurityContext: &cri.LinuxContainerSecurityContext{NamespaceOptions: namespaces, Privileged: p.privileged},
 			},

@@ -207,6 +207,11 @@ func mountTmpfs(t *testing.T, path string) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := unix.Mount("later", path, "tmpfs", 0, ""); err != nil {
 		t.Fatal(err)
 	}
