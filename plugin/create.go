@@ -27,6 +27,7 @@ func (p *plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, c *ap
 	plan := d.plan(ctx, p.host, &container, force, static)
 	if plan.Refusal == nil {
 		d.remember(container, plan, force)
+		p.before(ctx, container, plan.Outcomes)
 	}
 	d.recordDecision(container, plan, force)
 	return plan.Adjustment, nil, plan.Refusal

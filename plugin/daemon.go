@@ -41,7 +41,7 @@ type daemon struct {
 	trail    atomic.Pointer[audit.Trail] // nil until start
 	entries  *ledger.Ledger
 	devices  *device.Cache
-	ends     *ends
+	lives    *lives
 	repeats  *audit.Repeats
 	kubelet  *kubelet
 	force    atomic.Pointer[inForce]
@@ -52,7 +52,7 @@ func newDaemon(source settings.Source, stderr *os.File) *daemon {
 	d := &daemon{
 		source: source, stderr: stderr, now: time.Now,
 		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
-		ends:    newEnds(),
+		lives:   newLives(time.Now),
 		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery),
 	}
 	d.kubelet = newKubelet("/proc", func(root, evidence string) {

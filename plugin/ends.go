@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/mountward/mountward/pkg/audit"
@@ -11,85 +14,48 @@ import (
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
-// endGrace is how long after a container's end its mounts may take to go: the
-// kubelet unmounts volumes once all containers of the pod have ended.
-const endGrace = 20 * time.Second
+const (
+	// endGrace is how long after a container's end its mounts may take to go:
+	// the kubelet unmounts volumes once all containers of the pod have ended.
+	endGrace = 20 * time.Second
+	// baselineTime bounds how long a creation waits for the runtime's table.
+	// Only that of a container which shares mounts with the host does.
+	baselineTime = 300 * time.Millisecond
+)
 
-// ends is what is kept of containers that run for the time after their end.
-type ends struct {
-	mu   sync.Mutex
-	byID map[string]*life
-}
-
-// life is one container while it runs.
-type life struct {
-	container facts.Container
-	rootfs    string
-	shared    []string // canonical paths of the host that it can mount below
-	baseline  *leftover.Baseline
-	told      map[string]bool // paths that were recorded as left
-}
-
-func newEnds() *ends { return &ends{byID: map[string]*life{}} }
-
-func (e *ends) put(id string, l *life) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.byID[id] = l
-}
-
-// get returns a copy: what is in it is not changed any more, but for told,
-// which is the business of chores alone.
-func (e *ends) get(id string) (life, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	l, ok := e.byID[id]
-	if !ok {
-		return life{}, false
-	}
-	return *l, true
-}
-
-func (e *ends) remove(id string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.byID, id)
-}
-
-// keep forgets all that are not listed.
-func (e *ends) keep(listed map[string]bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id := range e.byID {
-		if !listed[id] {
-			delete(e.byID, id)
+// before notes what is mounted below the paths that a container is going to
+// share with the host, before the runtime mounts them: one in another doubles
+// what is there at once.
+func (p *plugin) before(ctx context.Context, container facts.Container, outcomes []facts.Outcome) {
+	var shared []string
+	for _, o := range outcomes {
+		if o.Mount.Bind() && o.Expected() == facts.Shared && o.Mount.Host != nil {
+			shared = append(shared, o.Mount.Host.Canonical)
 		}
 	}
-}
-
-// others reports whether another container shares a path with the host.
-func (e *ends) others(id, path string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for other, l := range e.byID {
-		if other == id {
-			continue
-		}
-		for _, dir := range l.shared {
-			if facts.Within(path, dir) {
-				return true
-			}
-		}
+	if len(shared) == 0 {
+		return
 	}
-	return false
+	ctx, cancel := context.WithTimeout(ctx, baselineTime)
+	defer cancel()
+	table, err := p.host.view.Table(ctx)
+	if err != nil {
+		return // it is taken at the start
+	}
+	baseline := leftover.Remember(table, shared)
+	p.daemon.lives.change(container, func(l *life) { l.shared, l.baseline = shared, baseline })
 }
 
-// begin remembers a container that was proved to run. What is mounted below
-// the paths it shares with the host is noted a moment later.
+// begin remembers a container that was proved to run. Without a baseline from
+// its creation, one is taken a moment later.
 func (p *plugin) begin(x *examination) {
-	l := &life{container: x.container, rootfs: x.bundle.Rootfs(), shared: x.shared(), told: map[string]bool{}}
-	p.daemon.ends.put(x.container.ID, l)
-	if len(l.shared) == 0 {
+	now := p.daemon.lives.change(x.container, func(l *life) {
+		l.container, l.rootfs, l.ended = x.container, x.bundle.Rootfs(), false
+		if l.baseline == nil {
+			l.shared = x.shared()
+		}
+	})
+	if len(now.shared) == 0 || now.baseline != nil {
 		return
 	}
 	p.chores.add(func(ctx context.Context) {
@@ -97,9 +63,8 @@ func (p *plugin) begin(x *examination) {
 		if err != nil {
 			return // without a baseline nothing is told that needs one
 		}
-		with := *l
-		with.baseline = leftover.Remember(table, l.shared)
-		p.daemon.ends.put(x.container.ID, &with)
+		baseline := leftover.Remember(table, now.shared)
+		p.daemon.lives.update(x.container.ID, func(l *life) { l.baseline = baseline })
 	})
 }
 
@@ -121,25 +86,40 @@ func (x *examination) shared() []string {
 // ended looks, some time after a container's end, for what of it is still
 // mounted. removed says that no other end of it will come.
 func (p *plugin) ended(container facts.Container, removed bool) {
-	l, ok := p.daemon.ends.get(container.ID)
-	if !ok {
-		l = life{container: container, told: map[string]bool{}}
+	now, first := p.daemon.lives.end(container)
+	if first && len(now.shared) > 0 {
+		p.chores.add(func(ctx context.Context) { p.noteEnd(ctx, now) })
 	}
 	time.AfterFunc(endGrace, func() {
-		p.chores.add(func(ctx context.Context) { p.lookForLeftovers(ctx, l, removed) })
+		now := now
+		if later, known := p.daemon.lives.get(container.ID); known {
+			now = later
+		}
+		looks := p.chores.add(func(ctx context.Context) { p.lookForLeftovers(ctx, now) })
+		if !looks && p.ctx.Err() == nil {
+			p.daemon.log().Warnf("too much to do: it is not looked for what container %s left mounted", container.ID)
+		}
+		if removed {
+			p.daemon.lives.remove(container.ID)
+		}
 	})
 }
 
-func (p *plugin) lookForLeftovers(ctx context.Context, l life, removed bool) {
+// noteEnd notes what is mounted below the paths that a container shared with the
+// host: what comes later is not its own.
+func (p *plugin) noteEnd(ctx context.Context, l life) {
+	table, err := p.chores.table(ctx)
+	if err != nil {
+		return // nothing is told that needs it
+	}
+	atEnd := leftover.Remember(table, l.shared)
+	p.daemon.lives.update(l.container.ID, func(l *life) { l.atEnd = atEnd })
+}
+
+func (p *plugin) lookForLeftovers(ctx context.Context, l life) {
 	d := p.daemon
 	if ctx.Err() != nil {
 		return
-	}
-	if now, ok := d.ends.get(l.container.ID); ok {
-		l = now // the baseline may have come since
-	}
-	if removed {
-		d.ends.remove(l.container.ID)
 	}
 	table, err := p.chores.table(ctx)
 	if err != nil {
@@ -148,17 +128,18 @@ func (p *plugin) lookForLeftovers(ctx context.Context, l life, removed bool) {
 	}
 	vars := p.host.vars()
 	found := leftover.End{
-		Rootfs: l.rootfs, PodUID: l.container.Pod.UID, Shared: l.shared, Baseline: l.baseline,
+		Rootfs: l.rootfs, PodUID: l.container.Pod.UID, Shared: l.shared, Baseline: l.baseline, AtEnd: l.atEnd,
 		KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
-		Alive:  p.alive(ctx, vars.RuntimeState),
-		Others: func(path string) bool { return d.ends.others(l.container.ID, path) },
+		Alive: p.alive(ctx),
+		Others: func(path string) bool {
+			return slices.ContainsFunc(l.others, func(dir string) bool { return facts.Within(path, dir) })
+		},
 	}.Find(table)
 	event := audit.Leftover{Container: audit.ContainerOf(l.container)}
 	for _, m := range found {
-		if l.told[m.MountPoint] {
+		if !d.lives.tell(m) {
 			continue
 		}
-		l.told[m.MountPoint] = true
 		event.Mounts = append(event.Mounts, audit.LeftoverMount{
 			Code: m.Code, Path: m.MountPoint, Why: m.Why, Count: m.Count, FSType: m.FSType, Line: m.HostMount(m.MountPoint).Line(),
 			Backing: volumes.BackingOf(d.devices, m.Device, m.FSType),
@@ -170,34 +151,43 @@ func (p *plugin) lookForLeftovers(ctx context.Context, l life, removed bool) {
 }
 
 // alive returns whether a pod has a task, read when it is first asked. A pod of
-// which that cannot be told is taken to live.
-func (p *plugin) alive(ctx context.Context, state string) func(uid string) bool {
+// which that cannot be told is taken to live, and the log says why.
+func (p *plugin) alive(ctx context.Context) func(uid string) bool {
 	var pods map[string]bool
 	read := false
 	return func(uid string) bool {
 		if !read {
 			read = true
-			pods = p.livePods(ctx, state)
+			var err error
+			if pods, err = p.livePods(ctx); err != nil {
+				p.daemon.log().WithError(err).Warn("cannot tell whether what is mounted for a pod is left behind")
+			}
 		}
 		return pods == nil || pods[uid]
 	}
 }
 
-// livePods returns the uids of the pods that have a task, nil where not all
-// could be read.
-func (p *plugin) livePods(ctx context.Context, state string) map[string]bool {
+// livePods returns the uids of the pods that have a task.
+func (p *plugin) livePods(ctx context.Context) (map[string]bool, error) {
+	state, ok := p.host.runtimeState()
+	if !ok {
+		return nil, errors.New("the runtime's state directory is not known yet; host.runtime_state in the settings tells it")
+	}
 	view := p.host.view.Patient(mapWait)
 	bundles, err := view.Bundles(ctx, state)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	pods := map[string]bool{}
 	for _, b := range bundles {
 		spec, err := view.Spec(ctx, b)
 		if err != nil {
-			return nil
+			if _, gone := view.Lookup(ctx, b.Dir); errors.Is(gone, fs.ErrNotExist) {
+				continue // removed since it was listed
+			}
+			return nil, fmt.Errorf("find the pods that live: %w", err)
 		}
 		pods[spec.Container(b).Pod.UID] = true
 	}
-	return pods
+	return pods, nil
 }

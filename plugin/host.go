@@ -60,6 +60,17 @@ func (h *host) vars() policy.Vars {
 	return v
 }
 
+// runtimeState returns the runtime's state directory where it is known for
+// sure: from the settings, or from a bundle found in it.
+func (h *host) runtimeState() (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if set := h.daemon.settings.Host.RuntimeState; set != settings.Auto {
+		return set, true
+	}
+	return h.state, h.state != ""
+}
+
 // learnState remembers the runtime's state directory from a bundle found in
 // it.
 func (h *host) learnState(dir string) {

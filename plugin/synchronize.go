@@ -32,7 +32,8 @@ func (p *plugin) synchronize(ctx context.Context, pods map[string]*api.PodSandbo
 		listed[c.GetId()] = true
 	}
 	d.forget(listed)
-	d.ends.keep(listed)
+	d.lives.keep(listed)
+	p.learnState(ctx, containers)
 	proved := 0
 	for _, c := range containers {
 		if ctx.Err() != nil {
@@ -54,6 +55,21 @@ func (p *plugin) synchronize(ctx context.Context, pods map[string]*api.PodSandbo
 		proved++
 	}
 	d.log().WithField("running", len(containers)).WithField("proved", proved).Info("synchronized with the runtime")
+}
+
+// learnState finds the runtime's state directory by any container that runs.
+func (p *plugin) learnState(ctx context.Context, containers []*api.Container) {
+	for _, c := range containers {
+		if _, known := p.host.runtimeState(); known || ctx.Err() != nil {
+			return
+		}
+		if c.GetPid() == 0 || c.GetState() != api.ContainerState_CONTAINER_RUNNING {
+			continue
+		}
+		if b, err := p.host.view.FindBundle(ctx, c.GetId(), int(c.GetPid()), ""); err == nil {
+			p.host.learnState(stateOf(b.Dir))
+		}
+	}
 }
 
 // forget removes entries of containers that the runtime no longer has.

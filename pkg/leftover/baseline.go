@@ -11,7 +11,7 @@ import (
 const maxBaseline = 1 << 14
 
 // Baseline is what was mounted at and below the paths that a container shares
-// with the host, when it started. Mounts are remembered by a hash: a node has
+// with the host, before its own mounts were made. Mounts are remembered by a hash: a node has
 // tens of thousands.
 type Baseline struct {
 	seed   maphash.Seed

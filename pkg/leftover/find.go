@@ -18,16 +18,19 @@ const (
 
 // End is a container that has ended.
 type End struct {
-	Rootfs      string   // <bundle>/rootfs, "" where it is not known
-	PodUID      string   // "" where it is not known
-	Shared      []string // canonical paths of the host that it could mount below
-	Baseline    *Baseline
+	Rootfs   string   // <bundle>/rootfs, "" where it is not known
+	PodUID   string   // "" where it is not known
+	Shared   []string // canonical paths of the host that it could mount below
+	Baseline *Baseline
+	// AtEnd is what was there when the container ended: what came later is not
+	// its own. Without it nothing is told that needs a baseline.
+	AtEnd       *Baseline
 	KubeletRoot string
 	RuntimeDirs []string // the runtime's state and root directories
 	// Alive reports whether a pod has a task on this node.
 	Alive func(podUID string) bool
-	// Others reports whether another container that runs shares the path with
-	// the host as well: then nobody can tell whose the mount is.
+	// Others reports whether another container that had not ended then shared
+	// the path with the host as well: then nobody can tell whose the mount is.
 	Others func(path string) bool
 }
 
@@ -54,6 +57,9 @@ func (e End) Find(table *hostview.Table) []Mount {
 			continue
 		}
 		delete(counts, place{m.MountPoint, m.Identity()})
+		if e.AtEnd.known() && below(m.MountPoint, e.Shared) {
+			n = min(n, e.AtEnd.count(m))
+		}
 		if code, why := e.judge(m, n); code != "" {
 			found = append(found, Mount{Entry: m, Code: code, Why: why, Count: n})
 		}
@@ -87,7 +93,7 @@ func (e End) judge(m hostview.Entry, count int) (code, why string) {
 	pods := kubelets && path.PodUID != ""
 	shared := below(m.MountPoint, e.Shared)
 	switch {
-	case shared && e.Baseline.known() && doubled(e.Baseline.count(m), count):
+	case shared && e.compares() && doubled(e.Baseline.count(m), count):
 		return Doubled, fmt.Sprintf("mounted %d times on top of each other, %d at the container's start", count, e.Baseline.count(m))
 	case pods && e.Alive(path.PodUID):
 		return "", ""
@@ -106,9 +112,13 @@ func (e End) judge(m hostview.Entry, count int) (code, why string) {
 
 func doubled(before, now int) bool { return before > 0 && now >= 2*before }
 
-// isNew reports that a mount was not there when the container started.
+// compares reports that it is known what was there before and at the end.
+func (e End) compares() bool { return e.Baseline.known() && e.AtEnd.known() }
+
+// isNew reports that a mount was not there before the container and was at its
+// end.
 func (e End) isNew(m hostview.Entry) bool {
-	return e.Baseline.known() && e.Baseline.count(m) == 0
+	return e.compares() && e.Baseline.count(m) == 0 && e.AtEnd.count(m) > 0
 }
 
 // private reports that the path was shared by a directory that is no parent of
@@ -130,9 +140,10 @@ func (e End) private(path string) bool {
 // staging is where drivers keep volumes for pods to come.
 func staging(path facts.KubeletPath) bool {
 	switch path.Role {
-	case facts.PathStaged, facts.PathStaging, facts.PathDevStage, facts.PathDevTarget, facts.PathDevMap, facts.PathDevData,
-		facts.PathPlugins: // a driver's own, wherever it likes
+	case facts.PathStaged, facts.PathStaging, facts.PathDevStage, facts.PathDevTarget, facts.PathDevMap, facts.PathDevData:
 		return true
+	case facts.PathPlugins:
+		return path.Rest != "" // a driver's own, wherever it likes
 	default:
 		return false
 	}

@@ -52,6 +52,7 @@ func TestFind(t *testing.T) {
 	tests := []struct {
 		name          string
 		before, after []string
+		later         []string // mounted after its end
 		end           func(*End)
 		want          []string
 	}{
@@ -91,6 +92,13 @@ func TestFind(t *testing.T) {
 			end: driver,
 		},
 		{
+			name:   "what one shared mount in another makes of the directory itself",
+			before: []string{"8:1 ext4 " + root + "/pods"},
+			after:  []string{"8:1 ext4 " + root + "/plugins", "8:1 ext4 " + root + "/pods", "8:1 ext4 " + root + "/pods", "8:1 ext4 " + root + "/pods"},
+			end:    driver,
+			want:   []string{"made " + root + "/plugins", "doubled " + root + "/pods x3"},
+		},
+		{
 			name:  "what the kernel or a process serves",
 			after: []string{"0:60 bpf /mnt/own/bpf", "0:61 cgroup2 /mnt/own/cg", "0:4 nsfs /mnt/own/netns", "0:62 fuse.s3fs /mnt/own/s3", "0:63 fuse /mnt/own/f"},
 			end:   func(e *End) { e.Shared = []string{"/mnt/own"} },
@@ -101,6 +109,13 @@ func TestFind(t *testing.T) {
 			after:  []string{"253:2 xfs /mnt/own/old", "253:3 xfs /mnt/own/new", "253:3 xfs /mnt/owner/new"},
 			end:    func(e *End) { e.Shared = []string{"/mnt/own"} },
 			want:   []string{"made /mnt/own/new"},
+		},
+		{
+			name:   "nothing that came after its end",
+			before: []string{"253:2 xfs /mnt/own/old"},
+			after:  []string{"253:2 xfs /mnt/own/old"},
+			later:  []string{"253:2 xfs /mnt/own/old", "253:3 xfs /mnt/own/new", "253:4 xfs " + target(dead, "new")},
+			end:    func(e *End) { e.Shared = []string{"/mnt/own", root} },
 		},
 		{
 			name:  "not what another container can have made",
@@ -156,7 +171,8 @@ func TestFind(t *testing.T) {
 				test.end(&e)
 			}
 			e.Baseline = Remember(table(t, test.before...), e.Shared)
-			if diff := cmp.Diff(test.want, said(e.Find(table(t, test.after...)))); diff != "" {
+			e.AtEnd = Remember(table(t, test.after...), e.Shared)
+			if diff := cmp.Diff(test.want, said(e.Find(table(t, append(test.after, test.later...)...)))); diff != "" {
 				t.Errorf("left (-want +got):\n%s", diff)
 			}
 		})
