@@ -81,6 +81,16 @@ func stagedVolume(s *stack, n *node) {
 	for _, p := range pods {
 		s.agreed(p)
 	}
+	tree := output(s.T, "mountward", "volumes", "--lv", "vg0/pvc-staged", "-o", "tree")
+	s.Logf("mountward volumes --lv vg0/pvc-staged -o tree:\n%s", tree)
+	for _, text := range []string{"vg0/pvc-staged", global + "  staging", "pod db/db-0", "pod db/db-1"} {
+		if !strings.Contains(tree, text) {
+			s.Errorf("the tree lacks %q", text)
+		}
+	}
+	if limits, want := output(s.T, "mountward", "volumes", "--lv", "vg0/pvc-staged", "--limits", "io.max"), number(s.T, device)+" rbps=max wbps=max riops=max wiops=max\n"; limits != want {
+		s.Errorf("limits %q, want %q", limits, want)
+	}
 	for _, mark := range volumes(s.T).Marks {
 		if code := at(mark, "code"); code == "twin-view" || code == "no-such-pod" {
 			s.Errorf("marked: %v", mark)
