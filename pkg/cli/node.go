@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,15 +16,21 @@ import (
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/hostview"
-	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/internal/strict"
 	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
-// machine is where the kernel's interfaces are.
-type machine struct{ proc, sys, dev string }
+// machine is where the kernel's interfaces are, and how long a verb may take
+// that looks at them.
+type machine struct {
+	proc, sys, dev string
+	most           time.Duration
+}
 
-func thisMachine() machine { return machine{proc: "/proc", sys: "/sys", dev: "/dev"} }
+func thisMachine() machine {
+	return machine{proc: "/proc", sys: "/sys", dev: "/dev", most: surveyTime}
+}
 
 // nodeOptions are the flags of the verbs that look at the node.
 type nodeOptions struct {
@@ -47,40 +52,67 @@ type node struct {
 	devices  *device.Cache
 	kubelet  kubelet
 	states   []string
-	unknown  []volumes.Unknown
+	// statesWhy says why containers can run below other directories.
+	statesWhy string
+	unknown   []volumes.Unknown
 }
 
 // devicesKept bounds the cache of devices: a node has some thousand.
 const devicesKept = 1 << 16
 
-// open opens the node. Mistakes in the settings are a warning: a verb that only
-// reads goes on with what could be read of them.
-func (o nodeOptions) open(c *cobra.Command, m machine) (*node, error) {
-	n := &node{machine: m}
-	var err error
+// settingsWait is how long the settings are waited for.
+const settingsWait = 5 * time.Second
+
+// load reads the settings. Mistakes in them are a warning: a verb that only
+// reads goes on with what could be read of them. A file that was asked for must
+// be there.
+func (o nodeOptions) load(c *cobra.Command) (settings.Settings, error) {
 	source := settings.Source{Path: o.config, Explicit: c.Flags().Changed("config")}
-	if n.settings, _, err = source.Load(); err != nil {
+	s, err := within(c.Context(), settingsWait, func() (settings.Settings, error) {
+		s, _, err := source.Load()
+		return s, err
+	})
+	var mistakes strict.Errors
+	switch {
+	case err == nil:
+	case errors.Is(err, errNoAnswer):
+		return s, &exit{ExitCannotTell, fmt.Errorf("settings %s: %w", show.Word(o.config), err)}
+	case source.Explicit && !errors.As(err, &mistakes):
+		return s, &exit{ExitCannotTell, err}
+	default:
 		warn(c.ErrOrStderr(), err.Error())
 	}
+	return s, nil
+}
+
+// open opens the node.
+func (o nodeOptions) open(ctx context.Context, m machine, s settings.Settings, at step) (*node, error) {
+	n := &node{machine: m, settings: s}
+	var err error
+	at("the working directory")
 	for i, state := range o.states {
 		if o.states[i], err = absolute(state); err != nil {
 			return nil, err
 		}
 	}
+	at("the running shims")
 	shims := n.shims(o.states)
+	at("the host's mounts")
 	if n.view, err = hostview.Open(hostview.Options{Proc: m.proc, PID: shims.pid, Wait: fileWait}); err != nil {
 		return nil, err
 	}
-	n.findStates(c.Context(), o.states, shims)
+	n.findStates(ctx, o.states, shims)
 	loops := device.NewLoops(m.dev)
 	n.devices = device.NewCache(device.FS{Sys: m.sys, Loop: loops.Status}, devicesKept)
+	at("the kubelet")
 	n.kubelet = n.findKubelet()
 	return n, nil
 }
 
 func (n *node) close() { _ = n.view.Close() } // nothing was written
 
-// surveyTime bounds the whole: a verb must end on the sickest node.
+// surveyTime bounds the whole but its output: a verb must end on the sickest
+// node.
 const surveyTime = time.Minute
 
 // survey looks at all containers of the node. Where there is no containerd there
@@ -89,31 +121,13 @@ func (n *node) survey(ctx context.Context) volumes.Survey {
 	if len(n.states) == 0 {
 		return volumes.Survey{Unknown: n.unknown}
 	}
+	decided, why := n.decided(ctx)
 	s := volumes.Node{
-		View: n.view, Devices: n.devices, KubeletRoot: n.kubelet.root,
-		States: n.states, RuntimeRoot: n.runtimeRoot(), Decided: n.decided(),
+		View: n.view, Devices: n.devices, KubeletRoot: n.kubelet.root, RuntimeRoot: n.runtimeRoot(),
+		States: n.states, StatesWhy: n.statesWhy, Decided: decided, DecidedWhy: why,
 	}.Survey(ctx)
 	s.Unknown = slices.Concat(n.unknown, s.Unknown)
 	return s
-}
-
-// decided reads what the daemon wrote down at the containers' creation; nil
-// where it has written nothing. A ledger is only opened where it is, since
-// opening makes its directory.
-func (n *node) decided() func(string) (volumes.Decided, bool, error) {
-	dir := n.settings.ContainersDir()
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	kept, err := ledger.Open(dir)
-	if err != nil {
-		n.unknown = append(n.unknown, volumes.Unknown{What: "what was decided", Why: err.Error()})
-		return nil
-	}
-	return func(id string) (volumes.Decided, bool, error) {
-		e, ok, err := kept.Get(id)
-		return volumes.Decided{Container: e.Container, Outcomes: e.Outcomes}, ok, err
-	}
 }
 
 // shown is what is printed of the node.

@@ -39,10 +39,19 @@ func oneOf(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
+// maxTold bounds the lines of one kind about what is not known. JSON has all.
+const maxTold = 20
+
 // tellUnknown says what could not be read.
-func tellUnknown(w io.Writer, unknown []volumes.Unknown) {
-	for _, u := range unknown {
-		fmt.Fprintf(w, "mountward: cannot tell: %s: %s\n", show.Line(u.What), show.Line(u.Why))
+func tellUnknown(w io.Writer, unknown []volumes.Unknown) { tell(w, "cannot tell: ", unknown) }
+
+// tell prints one line each, and how many more there are.
+func tell(w io.Writer, what string, all []volumes.Unknown) {
+	for _, u := range all[:min(maxTold, len(all))] {
+		fmt.Fprintf(w, "mountward: %s%s: %s\n", what, show.Line(u.What), show.Line(u.Why))
+	}
+	if more := len(all) - maxTold; more > 0 {
+		fmt.Fprintf(w, "mountward: %s%d more\n", what, more)
 	}
 }
 

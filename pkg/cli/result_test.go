@@ -75,8 +75,8 @@ func TestMarksThatWereNotLookedForDecideNothing(t *testing.T) {
 		{[]volumes.Unknown{marks, container}, 1, ExitCannotTell},
 		{[]volumes.Unknown{container}, 0, ExitCannotTell},
 	} {
-		var o volumesOptions
-		if got := codeOf(t, o.result(&node{}, test.found, len(ofContainers(test.unknown)), "nothing")); got != test.want {
+		f := found{node: &node{}}
+		if got := codeOf(t, f.result(test.found, len(ofContainers(test.unknown)), "nothing")); got != test.want {
 			t.Errorf("%v, %d found: %d, want %d", test.unknown, test.found, got, test.want)
 		}
 	}

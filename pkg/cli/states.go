@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/containerd/containerd/v2/defaults"
 
+	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/volumes"
@@ -20,6 +22,8 @@ import (
 type shims struct {
 	pid    int      // one in whose mount namespace we have to look; 0: in our own
 	states []string // of those that are in that namespace
+	all    []string // of all that were found
+	why    string   // why these may not be all
 }
 
 // shims looks for the running shims. Where they are in several mount
@@ -27,8 +31,13 @@ type shims struct {
 // named.
 func (n *node) shims(only []string) shims {
 	runtimes, err := hostview.Runtimes(n.proc)
+	var s shims
 	if err != nil {
+		s.why = "not all running shims could be read"
 		n.unknown = append(n.unknown, volumes.Unknown{What: "running shims", Why: err.Error()})
+	}
+	for _, r := range runtimes {
+		s.all = append(s.all, r.State)
 	}
 	if len(only) > 0 {
 		runtimes = slices.DeleteFunc(runtimes, func(r hostview.Runtime) bool {
@@ -36,11 +45,11 @@ func (n *node) shims(only []string) shims {
 		})
 	}
 	if len(runtimes) == 0 {
-		return shims{}
+		return s
 	}
 	ours, _ := os.Readlink(filepath.Join(n.proc, "self", "ns", "mnt")) // "": none is
 	isOurs := func(r hostview.Runtime) bool { return ours == fmt.Sprintf("mnt:[%d]", r.Namespace) }
-	s, chosen := shims{}, runtimes[0]
+	chosen := runtimes[0]
 	if i := slices.IndexFunc(runtimes, isOurs); i >= 0 {
 		chosen = runtimes[i]
 	} else {
@@ -51,6 +60,7 @@ func (n *node) shims(only []string) shims {
 			s.states = append(s.states, r.State)
 			continue
 		}
+		s.why = "there are containers in another mount namespace"
 		n.unknown = append(n.unknown, volumes.Unknown{
 			What: "containers of " + r.State,
 			Why:  fmt.Sprintf("they are in another mount namespace; run: nsenter --mount --target %d mountward ...", r.Shim),
@@ -62,14 +72,19 @@ func (n *node) shims(only []string) shims {
 // findStates fills in the state directories to look at: those that were asked
 // for, else the shims', the settings' and the usual ones that exist.
 func (n *node) findStates(ctx context.Context, only []string, s shims) {
+	n.statesWhy = s.why
 	if len(only) > 0 {
+		given := map[string]bool{}
 		for _, state := range only {
-			if _, err := n.view.Lookup(ctx, state); err != nil {
+			at, err := n.view.Lookup(ctx, state)
+			if err != nil {
 				n.unknown = append(n.unknown, volumes.Unknown{What: "state directory " + state, Why: why(err)})
 				continue
 			}
+			given[at.Canonical] = true
 			n.addState(state)
 		}
+		n.statesWhy = cmp.Or(n.statesWhy, others(s.all, given))
 		return
 	}
 	for _, state := range s.states {
@@ -87,6 +102,17 @@ func (n *node) findStates(ctx context.Context, only []string, s shims) {
 			n.unknown = append(n.unknown, volumes.Unknown{What: "state directory " + state, Why: why(err)})
 		}
 	}
+}
+
+// others says that containers run below a state directory that was not given,
+// "" for none.
+func others(all []string, given map[string]bool) string {
+	for _, state := range all {
+		if !given[state] {
+			return fmt.Sprintf("containers run below %s as well, which --state does not name", show.Word(state))
+		}
+	}
+	return ""
 }
 
 func (n *node) addState(state string) {

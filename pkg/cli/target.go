@@ -15,20 +15,20 @@ import (
 )
 
 // path looks a path of the host up, as it is written. That of a block device
-// means the device.
+// means the device. A path that does not answer is not asked again.
 func (n *node) path(ctx context.Context, path string) (show.Target, error) {
 	path, err := absolute(path)
+	if err != nil {
+		return show.Target{}, err
+	}
+	t := show.Target{Target: path}
+	m, err := n.view.Lookup(ctx, path)
 	if err != nil {
 		return show.Target{}, err
 	}
 	if number, err := n.view.BlockNumber(ctx, path); err == nil {
 		t, _ := n.device(path, number) // which tells the error
 		return t, nil
-	}
-	t := show.Target{Target: path}
-	m, err := n.view.Lookup(ctx, path)
-	if err != nil {
-		return show.Target{}, err
 	}
 	t.Mount = &m
 	return told(t, volumes.StorageAt(ctx, n.view, n.devices, m)), nil

@@ -35,6 +35,9 @@ Exit code: 0 all as decided, 1 drift, 2 cannot tell, or nothing was decided,
   mountward verify --all -o json`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := notEmpty(c, args, "config", "state"); err != nil {
+				return &exit{ExitUsage, err}
+			}
 			switch {
 			case len(args) == 0 && !o.all:
 				return &exit{ExitUsage, errors.New("verify what? name a container or pod, or give --all")}
@@ -54,14 +57,23 @@ Exit code: 0 all as decided, 1 drift, 2 cannot tell, or nothing was decided,
 }
 
 func (o *verifyOptions) run(c *cobra.Command, m machine, args []string) error {
-	ctx, cancel := context.WithTimeout(c.Context(), surveyTime)
-	defer cancel()
-	n, err := o.node.open(c, m)
+	s, err := o.node.load(c)
 	if err != nil {
-		return &exit{ExitCannotTell, err}
+		return err
 	}
+	f, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (found, error) {
+		n, err := o.node.open(ctx, m, s, at)
+		if err != nil {
+			return found{}, &exit{ExitCannotTell, err}
+		}
+		at("the containers")
+		return found{node: n, survey: n.survey(ctx)}, nil
+	})
+	if err != nil {
+		return err
+	}
+	n, survey := f.node, f.survey
 	defer n.close()
-	survey := n.survey(ctx)
 	v := show.Verification{Schema: show.VerifySchema, Node: n.shown(), Unknown: ofContainers(survey.Unknown)}
 	if !o.all {
 		survey = survey.Select(volumes.Filter{Name: args[0]})

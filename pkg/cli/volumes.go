@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
-	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/volumes"
 )
@@ -39,7 +37,7 @@ who is on that volume, device or file system. Nothing is changed; neither the
 daemon nor containerd need run.
 
 Exit code: 0 something was found, 1 nothing is there or nothing matches,
-2 something could not be read, 64 usage.`,
+2 something could not be read, or a container that was named has ended, 64 usage.`,
 		Example: `  mountward volumes web-0 -o tree
   mountward volumes --lv vg0/pvc-1
   mountward volumes --path /data -o json
@@ -48,6 +46,9 @@ Exit code: 0 something was found, 1 nothing is there or nothing matches,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.filter.Name = args[0]
+			}
+			if err := notEmpty(c, args, "config", "state", "pod", "namespace", "lv", "device", "path", "limits"); err != nil {
+				return &exit{ExitUsage, err}
 			}
 			if err := o.check(c); err != nil {
 				return &exit{ExitUsage, err}
@@ -73,8 +74,11 @@ func (o *volumesOptions) check(c *cobra.Command) error {
 		if err := o.number.UnmarshalText([]byte(o.device)); err != nil {
 			return fmt.Errorf("--device: %w", err)
 		}
+		if o.number.IsZero() {
+			return fmt.Errorf("--device %s: no device has this number", o.number)
+		}
 	}
-	if o.filter.LV != "" && strings.Count(o.filter.LV, "/") != 1 {
+	if vg, lv, ok := strings.Cut(o.filter.LV, "/"); o.filter.LV != "" && (!ok || vg == "" || lv == "" || strings.Contains(lv, "/")) {
 		return fmt.Errorf("--lv %s: want VG/LV", show.Word(o.filter.LV))
 	}
 	switch o.limits {
@@ -88,74 +92,45 @@ func (o *volumesOptions) check(c *cobra.Command) error {
 	return checkFormat(o.output, formatTable, formatTree, formatJSON, formatMermaid)
 }
 
-// limitsIOMax is the one kind of lines for cgroups there is.
-const limitsIOMax = "io.max"
-
 func (o *volumesOptions) run(c *cobra.Command, m machine) error {
-	ctx, cancel := context.WithTimeout(c.Context(), surveyTime)
-	defer cancel()
-	n, err := o.node.open(c, m)
-	if err != nil {
-		return &exit{ExitCannotTell, err}
-	}
-	defer n.close()
-	targets, err := o.targets(ctx, n)
+	s, err := o.node.load(c)
 	if err != nil {
 		return err
 	}
-	survey := n.survey(ctx)
-	for i := range targets {
-		overlay(&targets[i], survey)
+	f, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (found, error) { return o.find(ctx, m, s, at) })
+	if err != nil {
+		return err
 	}
-	survey = survey.Select(o.filter)
+	defer f.node.close()
 	if o.limits != "" {
-		return o.printLimits(c, n, survey, targets)
+		return o.printLimits(c, f)
 	}
-	v := show.Volumes{Schema: show.VolumesSchema, Node: n.shown(), Targets: targets, Marks: survey.Marks, Unknown: survey.Unknown}
+	survey := f.survey.Select(o.filter)
+	v := show.Volumes{Schema: show.VolumesSchema, Node: f.node.shown(), Targets: f.targets, Marks: survey.Marks, Unknown: survey.Unknown}
 	for _, member := range survey.Members {
 		v.Tasks = append(v.Tasks, show.TaskOf(member))
 	}
-	if err := o.print(c, v); err != nil {
-		return err
+	matches := len(v.Tasks) + len(v.Marks)
+	if !o.filter.Named() {
+		matches += len(v.Targets)
 	}
-	missing := slices.Concat(ofContainers(v.Unknown), v.Missing())
+	if matches > 0 || o.output == formatJSON {
+		if err := o.print(c, v); err != nil {
+			return err
+		}
+	}
+	missing := slices.Concat(ofContainers(v.Unknown), v.Missing(), o.ended(f.survey))
 	tellUnknown(c.ErrOrStderr(), missing)
-	return o.result(n, len(v.Targets)+len(v.Tasks)+len(v.Marks), len(missing), "nothing matches")
+	return f.result(matches, len(missing), "nothing matches")
 }
 
-// targets resolves what was asked for by path or device, and makes a filter of
-// it. What is not there, or only mounted any more, is no target.
-func (o *volumesOptions) targets(ctx context.Context, n *node) ([]show.Target, error) {
-	var targets []show.Target
-	if o.path != "" {
-		t, err := n.path(ctx, o.path)
-		if err != nil {
-			code := ExitCannotTell
-			if errors.Is(err, fs.ErrNotExist) {
-				code = ExitNo
-			}
-			return nil, &exit{code, fmt.Errorf("--path %s: %s", show.Word(o.path), why(err))}
-		}
-		if t.Mount != nil {
-			o.filter.Path = t.Mount.Identity()
-		} else {
-			o.filter.Device = t.Storage.Device
-		}
-		targets = append(targets, t)
+// ended are the containers that were named of which nothing is known since they
+// have ended. In a list of many it is no surprise that one has.
+func (o *volumesOptions) ended(s volumes.Survey) []volumes.Unknown {
+	if !o.filter.Task() {
+		return nil
 	}
-	if o.device != "" {
-		o.filter.Device = o.number
-		t, err := n.device(o.device, o.number)
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, device.ErrNotBlock) {
-			targets = append(targets, t)
-		}
-	}
-	if o.filter.LV != "" {
-		if t, found := n.lv(o.filter.LV); found {
-			targets = append(targets, t)
-		}
-	}
-	return targets, nil
+	return show.Ended(s.Select(volumes.Filter{Name: o.filter.Name, Pod: o.filter.Pod, Namespace: o.filter.Namespace}))
 }
 
 // print writes the report in the format that was asked for. Who asks what is on
@@ -183,59 +158,4 @@ func (o *volumesOptions) print(c *cobra.Command, v show.Volumes) error {
 	default:
 		return show.VolumesTable(w, v)
 	}
-}
-
-// printLimits prints nothing but lines for io.max: of what is written to or,
-// where no container does, of what was asked for. That something is in memory
-// or on a server is told, and is no failure.
-func (o *volumesOptions) printLimits(c *cobra.Command, n *node, s volumes.Survey, targets []show.Target) error {
-	limits, without := s.Limits()
-	for _, t := range targets {
-		if len(limits) == 0 && len(without) == 0 && t.Storage != nil {
-			var why string
-			if limits, why = t.Storage.Limits(); len(limits) == 0 {
-				without = append(without, volumes.Unknown{What: t.Target, Why: why})
-			}
-		}
-	}
-	for _, l := range limits {
-		if _, err := fmt.Fprintln(c.OutOrStdout(), l); err != nil {
-			return err
-		}
-	}
-	missing := ofContainers(s.Unknown)
-	for _, u := range without {
-		why, unknown := strings.CutPrefix(u.Why, show.CannotTell)
-		if unknown {
-			missing = append(missing, volumes.Unknown{What: u.What, Why: why})
-			continue
-		}
-		fmt.Fprintf(c.ErrOrStderr(), "mountward: no line for %s: %s\n", show.Line(u.What), show.Line(u.Why))
-	}
-	tellUnknown(c.ErrOrStderr(), missing)
-	return o.result(n, len(limits), len(missing), "nothing that matches writes to a block device")
-}
-
-// result is the exit code for what was found, and for what could not be read.
-func (o *volumesOptions) result(n *node, found, missing int, nothing string) error {
-	switch {
-	case missing > 0:
-		return &exit{code: ExitCannotTell}
-	case found == 0:
-		return &exit{ExitNo, fmt.Errorf("%s: %s", nothing, o.searched(n))}
-	default:
-		return nil
-	}
-}
-
-// searched says where it was looked for what does not match.
-func (o *volumesOptions) searched(n *node) string {
-	text := n.searched()
-	switch {
-	case !o.filter.Device.IsZero() && o.device != "":
-		text = fmt.Sprintf("no device of this node is %s; %s", o.number, text)
-	case o.filter.LV != "":
-		text = fmt.Sprintf("no device of the device mapper is %s, so it is not active on this node; %s", show.Word(o.filter.LV), text)
-	}
-	return text
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // maxBundles bounds the containers of one namespace of containerd, and the
@@ -17,7 +19,8 @@ const maxBundles = 16 << 10
 // Bundles returns the bundles of all containers below a state directory of
 // containerd, of whatever namespace, ordered by namespace and id. A directory
 // without a config.json is a container that is being made or removed: it is
-// left out. With an error the list is what could be read; one matching
+// left out, as is a file that is no directory; one whose config.json leads
+// nowhere is not. With an error the list is what could be read; one matching
 // fs.ErrNotExist alone says that containerd keeps no bundles there.
 func (v *View) Bundles(ctx context.Context, state string) ([]Bundle, error) {
 	dir := path.Join(state, runtimeV2)
@@ -35,8 +38,8 @@ func (v *View) Bundles(ctx context.Context, state string) ([]Bundle, error) {
 				continue // containerd hides a bundle before it removes it
 			}
 			b := Bundle{Dir: path.Join(dir, namespace, id), Found: "state directory " + state}
-			err := v.exists(ctx, b.config())
-			if err == nil {
+			ok, err := v.hasConfig(ctx, b)
+			if ok {
 				all = append(all, b)
 			}
 			errs = append(errs, unlessGone(err))
@@ -45,8 +48,21 @@ func (v *View) Bundles(ctx context.Context, state string) ([]Bundle, error) {
 	return all, errors.Join(errs...)
 }
 
+// hasConfig reports a config.json, also one that is a symbolic link to nothing:
+// that is a container of which nobody can tell more.
+func (v *View) hasConfig(ctx context.Context, b Bundle) (bool, error) {
+	err := v.exists(ctx, b.config())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
+	names, err := v.ReadDir(ctx, b.Dir, maxBundles)
+	return slices.Contains(names, path.Base(b.config())), err
+}
+
+// unlessGone is no error for what is not there, or is a file where containerd
+// makes directories only: somebody else's.
 func unlessGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	return err

@@ -11,10 +11,10 @@ import (
 const (
 	// maxHelpers bounds the goroutines, and so the threads, that can be stuck
 	// in file systems at one time.
-	maxHelpers = 32
+	maxHelpers = 64
 	// maxPatient bounds those among which a patient view begins another: the
 	// path of a container's start must find one.
-	maxPatient = 16
+	maxPatient = 48
 )
 
 var (
@@ -54,21 +54,6 @@ func (w *walker) begin() (*helper, error) {
 	h := &helper{began: time.Now(), result: make(chan outcome, 1)}
 	w.helpers[h] = struct{}{}
 	return h, nil
-}
-
-// enter says where the helper is going to wait. A mount in which another one
-// is stuck is not asked again; who is ready to wait for longer than that one
-// has been, tries.
-func (w *walker) enter(h *helper, mount uint64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for other := range w.helpers {
-		if other.abandoned && other.mount == mount && other != h && time.Since(other.began) >= w.wait {
-			return errStuck
-		}
-	}
-	h.mount = mount
-	return nil
 }
 
 func (c *crew) finish(h *helper, r outcome) {

@@ -95,41 +95,6 @@ func TestAHungFileSystemIsCannotTell(t *testing.T) {
 	}
 }
 
-func TestTheNumberOfStuckHelpersIsBounded(t *testing.T) {
-	dir := stage(t)
-	v := openView(t, Options{Wait: 5 * time.Millisecond})
-	const mounts = maxHelpers + 4
-	for i := range mounts {
-		hungMount(t, mkdir(t, fmt.Sprintf("%s/%d", dir, i)))
-	}
-	ask := func(i int) {
-		if _, err := v.Lookup(context.Background(), fmt.Sprintf("%s/%d/x", dir, i)); err == nil {
-			t.Errorf("mount %d answered", i)
-		}
-	}
-	within(t, 60*time.Second, "lookups in many hung mounts", func() {
-		// One after the other, so that each takes its place if there is one.
-		for i := range mounts {
-			ask(i)
-		}
-		var all sync.WaitGroup
-		for i := range mounts {
-			all.Go(func() {
-				for range 4 {
-					ask(i)
-				}
-			})
-		}
-		all.Wait()
-	})
-	if n := v.walker.stuck(); n != maxHelpers {
-		t.Errorf("%d stuck helpers, want %d", n, maxHelpers)
-	}
-	if m, err := v.Lookup(context.Background(), dir); err != nil || m.MountPoint != dir {
-		t.Errorf("a cached path: %+v %v", m, err)
-	}
-}
-
 func TestAHelperThatComesBackFreesItsSlot(t *testing.T) {
 	w := newWalker(nil, 0, 0)
 	var all []*helper

@@ -83,7 +83,11 @@ func (v *View) open(o Options) error {
 	if v.walkErr == nil {
 		v.walker = newWalker(v.root, walk, o.Wait)
 	}
-	return v.climb(o.Rung)
+	if err := v.climb(o.Rung); err != nil {
+		return err
+	}
+	v.findTypes()
+	return nil
 }
 
 // climb finds the rung. A kernel that refuses statmount for whatever reason

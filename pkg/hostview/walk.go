@@ -95,22 +95,11 @@ func (w *walker) step(h *helper, dir *os.File, name string) (next *os.File, targ
 }
 
 func (w *walker) enterMountOf(h *helper, f *os.File) error {
-	id, err := mountKey(f)
+	id, err := w.key(f)
 	if err != nil {
 		return err
 	}
 	return w.enter(h, id)
-}
-
-// mountKey is any number that tells living mounts apart.
-func mountKey(f *os.File) (uint64, error) {
-	id, err := linux.UniqueMountID(f)
-	if errors.Is(err, linux.ErrNotSupported) {
-		var old int
-		old, err = linux.MountID(f)
-		id = uint64(old)
-	}
-	return id, err
 }
 
 // cut returns the first name of a path and what follows it.

@@ -17,11 +17,18 @@ type walker struct {
 	how  linux.Walk
 	wait time.Duration
 	most int // helpers of the crew beyond which it asks for no more
+	// key is any number that tells living mounts apart, and typeOf what is
+	// known of the type of the mount that has it.
+	key    func(*os.File) (uint64, error)
+	typeOf func(mount uint64) mountType
 	*crew
 }
 
 func newWalker(root *os.File, how linux.Walk, wait time.Duration) *walker {
-	return &walker{root: root, how: how, wait: wait, most: maxHelpers, crew: &crew{}}
+	return &walker{
+		root: root, how: how, wait: wait, most: maxHelpers, crew: &crew{},
+		key: mountKey, typeOf: func(uint64) mountType { return mountType{} },
+	}
 }
 
 // open opens a path for reference only. straight reports that no symbolic link

@@ -37,6 +37,8 @@ type fakeHost struct {
 	blocks map[string]facts.DeviceNumber
 	stats  map[string][]hostview.Statfs // one an asking; the last for good
 	btrfs  map[string]hostview.Btrfs
+	handle map[string]hostview.Handle
+	slow   string           // has no handle in time
 	errs   map[string]error // of everything about a path
 
 	mu    sync.Mutex
@@ -157,6 +159,21 @@ func (h *fakeHost) Btrfs(_ context.Context, p string) (hostview.Btrfs, error) {
 		return hostview.Btrfs{}, &hostview.CannotTell{Path: p, Why: "permission denied", Err: fs.ErrPermission}
 	}
 	return b, nil
+}
+
+// Handle is one of a kernel that has none, but for those that are given.
+func (h *fakeHost) Handle(_ context.Context, p string) (hostview.Handle, error) {
+	if err := h.ask("handle", p); err != nil {
+		return hostview.Handle{}, err
+	}
+	if p == h.slow {
+		return hostview.Handle{}, errHung(p)
+	}
+	n, ok := h.handle[p]
+	if !ok {
+		return hostview.Handle{}, &hostview.CannotTell{Path: p, Why: "operation not supported", Err: hostview.ErrNoHandle}
+	}
+	return n, nil
 }
 
 // fakeDevices are the block devices of a node.

@@ -17,6 +17,7 @@ type Host interface {
 	BlockNumber(ctx context.Context, path string) (facts.DeviceNumber, error)
 	Statfs(ctx context.Context, path string) (hostview.Statfs, error)
 	Btrfs(ctx context.Context, path string) (hostview.Btrfs, error)
+	Handle(ctx context.Context, path string) (hostview.Handle, error)
 }
 
 // Devices resolves devices to what they are stored on.

@@ -18,7 +18,10 @@ func Map(ctx context.Context, s Sources, pid int, rootfs string) Task {
 		}
 	}
 	m.raw(ctx, &task)
-	task.Storage = m.storage
+	if s.Whole {
+		task.Own = m.own(ctx)
+	}
+	task.Storage, task.Rest = m.storage, m.unlisted()
 	return task
 }
 

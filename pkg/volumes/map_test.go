@@ -72,8 +72,8 @@ func TestMap(t *testing.T) {
 				Backing: backingOfRoot(),
 			},
 			{
-				Destination: "/gone", Source: "/srv/gone", Kind: KindHostPath, MountPoint: "/",
-				Asked: facts.Private, Decided: facts.Private, Host: &facts.MountState{Peer: 1},
+				Destination: "/gone", Source: "/srv/gone", Kind: KindHostPath,
+				Asked: facts.Private, Decided: facts.Private,
 				Why: noGone, Backing: Backing{NoLV: "cannot tell: " + noGone},
 			},
 			{
@@ -171,9 +171,15 @@ func TestTheSourceOfNow(t *testing.T) {
 	if m.LV != "vg0/pvc-1" || m.Why != "the source leads to 253:4 / now: it was mounted over or replaced since" {
 		t.Errorf("LV %q, why %q", m.LV, m.Why)
 	}
+	if m.Host != nil || m.MountPoint != "" {
+		t.Errorf("the host's side is told of an unrelated mount: %v at %q", m.Host, m.MountPoint)
+	}
 	m, _ = one(t, onHost(map[string]facts.HostMount{csiTarget: {Device: number(253, 2), Root: "/", FSType: "xfs"}}), node(), csiTarget, "101 100 253:2 / /data rw - xfs /dev/x rw")
 	if m.Why != "" {
 		t.Errorf("nothing changed: why %q", m.Why)
+	}
+	if m.Host == nil || m.MountPoint != csiTarget {
+		t.Errorf("nothing changed: the host's side is %v at %q", m.Host, m.MountPoint)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -27,7 +28,11 @@ const maxEvidence = 8
 func (m marker) marks(ctx context.Context, s *Survey) {
 	if m.whole {
 		s.Marks = append(s.Marks, m.orphans(ctx)...)
-		s.Marks = append(s.Marks, m.noSuchPods(ctx)...)
+		if m.StatesWhy == "" {
+			s.Marks = append(s.Marks, m.noSuchPods(ctx)...)
+		} else {
+			s.Unknown = append(s.Unknown, Unknown{What: "marks " + MarkNoSuchPod, Why: m.StatesWhy})
+		}
 	} else if len(m.States) > 0 {
 		s.Unknown = append(s.Unknown, Unknown{
 			What: "marks " + MarkOrphanRootfs + " and " + MarkNoSuchPod,
@@ -88,6 +93,14 @@ func evidence(all []hostview.Entry) []string {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return lines
+}
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // bundleOf returns the bundle whose root filesystem is mounted at a path, and

@@ -121,6 +121,11 @@ func TestNoSuchPod(t *testing.T) {
 		"60 20 0:80 / "+other+"/volumes/kubernetes.io~secret/s rw - tmpfs tmpfs rw",
 		"61 20 253:4 / "+other+"/volumes/kubernetes.io~csi/pvc-2/mount rw shared:9 - xfs x rw",
 	)
+	one := cleanNode(t)
+	one.host = append(one.host, m.host[len(m.host)-1])
+	if marks := surveyOf(one, nil).Marks; len(marks) != 1 || !strings.HasPrefix(marks[0].Why, "1 mount of a pod ") {
+		t.Errorf("one mount: %+v", marks)
+	}
 	want := []Mark{{
 		Code: MarkNoSuchPod, Path: other, Why: "2 mounts of a pod that has no container on this node; a pod that just starts or ends looks the same",
 		Evidence: []string{
@@ -139,6 +144,11 @@ func TestNoSuchPod(t *testing.T) {
 	if len(marks) != 1 || len(marks[0].Evidence) != maxEvidence+1 || marks[0].Evidence[maxEvidence] != "and 14 more" || len(marks[0].LVs) != 2 {
 		t.Errorf("many mounts: %+v", marks)
 	}
+	// Where not all containers of the node are looked at, it can be of another.
+	s := surveyOf(m, func(n *Node) { n.StatesWhy = "there is another" })
+	if marks := marksOf(s, MarkNoSuchPod); len(marks) != 0 || cmp.Diff([]Unknown{{"marks no-such-pod", "there is another"}}, s.Unknown) != "" {
+		t.Errorf("not all states: %+v, %+v", marks, s.Unknown)
+	}
 	// A pod whose only container has ended is there.
 	m.tasks[bundleDir("k8s.io", "c9")] = &fakeTask{spec: hostview.Spec{Annotations: annotated("container", "x", otherUID)}}
 	if marks := marksOf(surveyOf(m, nil), MarkNoSuchPod); len(marks) != 0 {
@@ -146,7 +156,7 @@ func TestNoSuchPod(t *testing.T) {
 	}
 	// Whose container this is cannot be told.
 	m.tasks[bundleDir("k8s.io", "c9")] = &fakeTask{specErr: errors.New("half written")}
-	s := surveyOf(m, nil)
+	s = surveyOf(m, nil)
 	if marks := marksOf(s, MarkNoSuchPod); len(marks) != 0 || !strings.HasPrefix(s.Unknown[len(s.Unknown)-1].What, "marks ") {
 		t.Errorf("a container without a known pod: %+v, %+v", marks, s.Unknown)
 	}
@@ -204,7 +214,7 @@ func TestTwinView(t *testing.T) {
 	)
 	want := []Mark{{
 		Code: MarkTwin, Path: "/mnt/back up", Backing: backing1(),
-		Why:      "csi volume pvc-1 of container main of pod prod/db-0 is mounted here as well, at 1 places that are not the kubelet's for it",
+		Why:      "csi volume pvc-1 of container main of pod prod/db-0 is mounted here as well, at a place that is not the kubelet's for it",
 		Evidence: []string{`25 20 253:2 /part /mnt/back\040up rw shared:6 - xfs x`},
 	}}
 	if diff := cmp.Diff(want, surveyOf(m, nil).Marks); diff != "" {

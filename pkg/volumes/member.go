@@ -60,10 +60,14 @@ func (s surveyor) removed(ctx context.Context, b hostview.Bundle) bool {
 // outcomes takes what was decided about the container, else what its
 // specification asks for: that claims nothing.
 func (s surveyor) outcomes(f *finding, lookup verify.Lookup) {
+	if f.Namespace == cri {
+		f.KnownWhy = s.DecidedWhy
+	}
 	if s.Decided != nil && f.Namespace == cri {
 		d, known, err := s.Decided(f.Container.ID)
 		if err != nil {
-			f.cannot("what was decided: " + because(err))
+			f.KnownWhy = because(err)
+			f.cannot("what was decided: " + f.KnownWhy)
 		}
 		if known && err == nil {
 			f.Known, f.Outcomes = true, d.Outcomes
@@ -127,7 +131,7 @@ func (s surveyor) process(ctx context.Context, f *finding, lookup verify.Lookup)
 
 // ended tells of a task without a process what the specification says.
 func (s surveyor) ended(ctx context.Context, f *finding, lookup verify.Lookup, why string) {
-	f.Identity = facts.CannotTell(why)
+	f.Identity, f.Ended = facts.CannotTell(why), true
 	f.Task = Unmapped(0, why)
 	f.Rootfs.Path = f.Bundle.Rootfs()
 	m := newMapper(s.sources(f, lookup, nil, verify.Located{}))
@@ -148,7 +152,7 @@ func (s surveyor) sources(f *finding, lookup verify.Lookup, table *hostview.Tabl
 	return Sources{
 		Outcomes: f.Outcomes, Container: table, Located: located, Lookup: lookup, Host: s.machine, Devices: s.Devices,
 		KubeletRoot: s.KubeletRoot, RuntimeDirs: append([]string{s.RuntimeRoot}, s.States...),
-		Raw: f.Container.Devices, PodUID: f.Container.Pod.UID,
+		Raw: f.Container.Devices, PodUID: f.Container.Pod.UID, Whole: true,
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // mount maps one mount. What it is stored on is told by the superblock that the
-// container has mounted: the source can lead elsewhere by now.
+// container has mounted: the source can lead elsewhere by now, and what is there
+// is not the host's side of this mount.
 func (m *mapper) mount(ctx context.Context, o facts.Outcome, place verify.Place, below []hostview.Entry) Mount {
 	t := Mount{
 		Destination: o.Mount.Destination, Source: o.Mount.Source,
@@ -19,8 +20,6 @@ func (m *mapper) mount(ctx context.Context, o facts.Outcome, place verify.Place,
 	host, err := m.source(ctx, o.Mount.Source)
 	if err != nil {
 		t.Why = because(err)
-	} else {
-		t.Host, t.MountPoint = &host.State, host.MountPoint
 	}
 	m.name(ctx, &t, o.Mount, host)
 	if !place.Found {
@@ -39,6 +38,7 @@ func (m *mapper) mount(ctx context.Context, o facts.Outcome, place verify.Place,
 		also(&t.Why, changed(place, host))
 		if host.Device == e.Device {
 			path = host.Canonical
+			t.Host, t.MountPoint = &host.State, host.MountPoint
 		}
 	}
 	t.store(ctx, m, e, path)

@@ -13,10 +13,15 @@ type Node struct {
 	Devices     Devices
 	KubeletRoot string
 	States      []string // state directories of containerd
+	// StatesWhy says why containers can run below others, "" where these are
+	// all there are.
+	StatesWhy   string
 	RuntimeRoot string
 	// Decided returns what was decided of a container, if anything is known.
-	// nil: nothing is known of any. It is called by several goroutines.
-	Decided func(id string) (Decided, bool, error)
+	// nil: nothing is known of any, and DecidedWhy says why that cannot be read.
+	// It is called by several goroutines.
+	Decided    func(id string) (Decided, bool, error)
+	DecidedWhy string
 }
 
 // Decided is what was decided of a container at its creation.
@@ -40,7 +45,9 @@ type Member struct {
 	Bundle    hostview.Bundle
 	Sandbox   bool         // the pod's own container, which holds its namespaces
 	Known     bool         // Outcomes are what mountward decided; else what the specification asks for
+	KnownWhy  string       // why that cannot be told: what was decided cannot be read
 	Identity  facts.Answer // is the process the container's?
+	Ended     bool         // it has no process (any more), which Identity says
 	Outcomes  []facts.Outcome
 	Proofs    []verify.Proof
 	Task

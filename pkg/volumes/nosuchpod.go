@@ -2,7 +2,6 @@ package volumes
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ func (m marker) noSuchPods(ctx context.Context) []Mark {
 		}
 		marks = append(marks, Mark{
 			Code: MarkNoSuchPod, Path: root + "/pods/" + uid,
-			Why:      fmt.Sprintf("%d mounts of a pod that has no container on this node; a pod that just starts or ends looks the same", len(mounts[uid])),
+			Why:      plural(len(mounts[uid]), "mount") + " of a pod that has no container on this node; a pod that just starts or ends looks the same",
 			Evidence: evidence(mounts[uid]), Backing: m.first(ctx, mounts[uid]),
 		})
 	}

@@ -13,8 +13,8 @@ import (
 // privileged container has all of the node.
 const maxRaw = 16
 
-// raw maps the block devices of the specification: each that is a volume of
-// the pod, and the others if they are few.
+// raw maps the block devices of the specification. Each that is a volume of the
+// pod is listed, and the first of the others.
 func (m *mapper) raw(ctx context.Context, t *Task) {
 	var blocks []facts.Device
 	for _, d := range m.Raw {
@@ -29,25 +29,55 @@ func (m *mapper) raw(ctx context.Context, t *Task) {
 	if err != nil {
 		t.RawWhy = because(err)
 	}
-	others := 0
-	for _, d := range blocks {
-		if len(volumes[d.Number]) == 0 {
-			others++
-		}
-	}
-	if others > maxRaw {
-		t.RawOmitted = others
-	}
+	var all []Raw
+	others, left := 0, 0
 	for _, d := range blocks {
 		of := volumes[d.Number]
-		if len(of) == 0 && others > maxRaw {
+		if len(of) == 0 {
+			others++
+		}
+		listed := len(of) > 0 || others <= maxRaw
+		if !listed && !m.Whole {
+			left++
 			continue
 		}
 		r := Raw{Path: d.Path}
 		m.nameRaw(ctx, &r, of)
-		r.Backing = m.backing(ctx, superblock{number: d.Number})
+		st := m.resolve(ctx, superblock{number: d.Number})
+		if listed {
+			m.use(st)
+		} else {
+			m.keep(st)
+		}
+		r.Backing = st.backing()
+		all = append(all, r)
+	}
+	t.listRaw(all)
+	t.RawOmitted += left
+}
+
+// listRaw lists the volumes among all block devices and the first of the others.
+func (t *Task) listRaw(all []Raw) {
+	t.RawAll, t.Raw, t.RawOmitted = all, nil, 0
+	others := 0
+	for _, r := range all {
+		if r.Volume == "" {
+			others++
+		}
+		if r.Volume == "" && others > maxRaw {
+			t.RawOmitted++
+			continue
+		}
 		t.Raw = append(t.Raw, r)
 	}
+}
+
+// raw are all block devices, as far as they are known.
+func (t *Task) raw() []Raw {
+	if t.RawAll == nil {
+		return t.Raw
+	}
+	return t.RawAll
 }
 
 // blockVolumes finds the raw block volumes of the pod: the kubelet keeps a link

@@ -54,15 +54,34 @@ func TestRawBlockVolumes(t *testing.T) {
 }
 
 // TestManyRawDevices: a privileged container has all of the node. Its volumes
-// are listed all the same.
+// are listed, the first of the others, and how many more there are; any is found.
 func TestManyRawDevices(t *testing.T) {
 	all := []facts.Device{block("/dev/xvda", number(253, 2))}
 	for i := range maxRaw + 1 {
 		all = append(all, block(fmt.Sprint("/dev/loop", i), number(7, uint32(i))))
 	}
 	task := rawTask(t, rawHost(), Sources{KubeletRoot: kubelet, PodUID: podUID, Raw: all})
-	if len(task.Raw) != 1 || task.Raw[0].Volume != "pvc-1" || task.RawOmitted != maxRaw+1 {
+	if len(task.Raw) != maxRaw+1 || task.Raw[0].Volume != "pvc-1" || task.Raw[maxRaw].Path != "/dev/loop15" || task.RawOmitted != 1 {
 		t.Errorf("listed %+v, %d omitted", task.Raw, task.RawOmitted)
+	}
+	whole := rawTask(t, rawHost(), Sources{KubeletRoot: kubelet, PodUID: podUID, Raw: all, Whole: true})
+	if len(whole.RawAll) != maxRaw+2 {
+		t.Errorf("%d kept", len(whole.RawAll))
+	}
+	unlisted := []cmp.Option{cmp.FilterPath(func(p cmp.Path) bool {
+		name := p.Last().String()
+		return name == ".RawAll" || name == ".Rest"
+	}, cmp.Ignore())}
+	if diff := cmp.Diff(task, whole, unlisted...); diff != "" {
+		t.Errorf("what is kept is listed (-not kept +kept):\n%s", diff)
+	}
+	last := Filter{Device: number(7, maxRaw)}
+	found, ok := last.of(whole)
+	if !ok || len(found.Raw) != 1 || found.Raw[0].Path != "/dev/loop16" || found.RawOmitted != 0 || len(found.Storage) != 1 {
+		t.Errorf("the last one by its number: %t, %+v, %d storages", ok, found.Raw, len(found.Storage))
+	}
+	if _, ok := (Filter{Device: number(7, maxRaw+1)}).of(whole); ok {
+		t.Error("a device that it does not have")
 	}
 	task = rawTask(t, rawHost(), Sources{KubeletRoot: kubelet, PodUID: podUID, Raw: all[:maxRaw+1]})
 	if len(task.Raw) != maxRaw+1 || task.RawOmitted != 0 {

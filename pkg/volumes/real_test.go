@@ -89,7 +89,7 @@ func TestARealUpperDirectoryThatIsHidden(t *testing.T) {
 		want             facts.Truth
 		why              string
 	}{
-		{"another size", hostview.RungMountinfo, "size=8m", facts.No, "statfs tells"},
+		{"another size", hostview.RungMountinfo, "size=8m", facts.No, "the overlay"},
 		{"another size and known to be younger", hostview.RungStatmount, "size=8m", facts.Unknown, "mounted over"},
 		{"the same size and known to be younger", hostview.RungStatmount, "size=16m", facts.Unknown, "mounted over"},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
 )
 
 // selectable is a survey with a task on many things, and one on nothing known.
@@ -30,7 +31,7 @@ func selectable() Survey {
 			Mounts: []Mount{
 				{Destination: "/data", Root: "/sub", FSType: "xfs", Backing: over.backing()},
 				{Destination: "/shm", Root: "/", FSType: "tmpfs", Backing: tmpfs.backing()},
-				{Destination: "/pods", Root: "/k", FSType: "ext4", Backing: root.backing(), Submounts: &Submounts{All: []Storage{over}}},
+				{Destination: "/pods", Root: "/k", FSType: "ext4", Backing: root.backing(), Submounts: submountsOf([]Submount{{Destination: "/pods/v", FSType: "xfs", Mounted: facts.Identity{Device: number(253, 5), Root: "/sub"}, Backing: over.backing()}, {Destination: "/pods/t", FSType: "tmpfs", Mounted: facts.Identity{Device: number(0, 9), Root: "/"}, Backing: tmpfs.backing()}}, func(facts.DeviceNumber) *Storage { return &over })},
 			},
 			Raw:     []Raw{{Path: "/dev/xvda", Backing: disk.backing()}},
 			Storage: []Storage{lv1, root, over, tmpfs, disk},
@@ -102,7 +103,7 @@ func TestSelect(t *testing.T) {
 		{"the path of a mount", at(number(253, 5), "/sub"), "main: /data /pods 2 storages"},
 		{"a path below it", at(number(253, 5), "/sub/deep"), "main: /data /pods 2 storages"},
 		{"a path above it", at(number(253, 5), "/"), "main: /data /pods 2 storages"},
-		{"a path beside it: only what lies on a mount could have it", at(number(253, 5), "/subx"), "main: /pods 2 storages"},
+		{"a path beside it", at(number(253, 5), "/subx"), ""},
 		{"the upper directory", at(number(253, 2), "/rootfs/fs/etc"), "main: / 2 storages twin-view"},
 		{"a volume that holds the upper directory", at(number(253, 2), "/"), "main: / 2 storages twin-view"},
 		{"a path beside the upper directory", at(number(253, 2), "/other"), ""},
@@ -119,6 +120,83 @@ func TestSelect(t *testing.T) {
 		}
 		if text := summary(s); text != all+" gone: 0 storages twin-view no-such-pod" {
 			t.Errorf("%s: the survey was changed: %s", test.name, text)
+		}
+	}
+}
+
+// TestSelectListsWhatMatches: of the mounts on a mount and of the block devices
+// those are told that were asked for, also of what was not listed before.
+func TestSelectListsWhatMatches(t *testing.T) {
+	d := node()
+	lines := []string{"101 100 8:1 /var/lib/kubelet /data rw master:1 - ext4 x rw"}
+	for i := range 40 {
+		n := number(253, uint32(1000+i))
+		d.chains[n] = chainOf(lvLayer(n, "vg", fmt.Sprintf("v%03d", i)))
+		lines = append(lines, fmt.Sprintf("%d 101 %s / /data/v%d rw - xfs x rw", 1000+i, n, i), fmt.Sprintf("%d 101 253:1030 /more /data/m%d rw - xfs x rw", 2000+i, i))
+	}
+	_, task := one(t, onHost(nil), d, kubelet, lines...)
+	s := Survey{Members: []Member{{Task: task}}}
+	got := s.Select(Filter{LV: "vg/v030"}).Members[0]
+	sub := got.Mounts[0].Submounts
+	if sub.Count != 41 || len(sub.First) != maxSubmounts || cmp.Diff([]string{"vg/v030"}, sub.LVs) != "" || len(got.Storage) != 2 {
+		t.Errorf("count %d, first %d, LVs %v, %d storages", sub.Count, len(sub.First), sub.LVs, len(got.Storage))
+	}
+	for _, b := range sub.First {
+		if b.LV != "vg/v030" {
+			t.Errorf("%s is on %s", b.Destination, b.LV)
+		}
+	}
+	if sub := s.Select(Filter{LV: "vg/v039"}).Members[0].Mounts[0].Submounts; sub.Count != 1 || sub.First[0].Destination != "/data/v39" {
+		t.Errorf("the last: %+v", sub)
+	}
+	if sub := s.Select(Filter{Device: number(8, 1)}).Members[0].Mounts[0].Submounts; sub != nil {
+		t.Errorf("none of them is on the mount's own device: %+v", sub)
+	}
+	if sub := task.Mounts[0].Submounts; sub.Count != 80 || len(sub.First) != maxSubmounts {
+		t.Errorf("the task was changed: %d", sub.Count)
+	}
+}
+
+// TestSelectMarks: a root filesystem that was left behind is of one container,
+// named by its bundle.
+func TestSelectMarks(t *testing.T) {
+	dir := func(id string) string { return "/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + id }
+	disk := Backing{Device: number(8, 1)}
+	orphan := func(id string) Mark {
+		return Mark{Code: MarkOrphanRootfs, Path: dir(id) + "/rootfs", Why: id, Backing: disk}
+	}
+	s := Survey{
+		Members: []Member{
+			{Container: facts.Container{ID: "gone1", Name: "gone", Pod: facts.Pod{Name: "p"}}, Bundle: hostview.Bundle{Dir: dir("gone1")}, Task: Unmapped(0, "it has no process")},
+			{Container: facts.Container{ID: "web1", Name: "web"}, Bundle: hostview.Bundle{Dir: dir("web1")}, Task: Task{
+				Rootfs: Rootfs{Backing: disk}, Storage: []Storage{{Device: number(8, 1)}},
+			}},
+		},
+		Marks: []Mark{orphan("gone1"), orphan("left1"), {Code: MarkTwin, Why: "twin", Backing: disk}, {Code: MarkNoSuchPod, Why: "pod", Backing: Backing{Device: number(253, 4), LV: "vg0/pvc-2"}}},
+	}
+	for _, test := range []struct {
+		name   string
+		filter Filter
+		want   string
+	}{
+		{"its container", Filter{Name: "gone"}, "gone1"},
+		{"its pod", Filter{Pod: "p"}, "gone1"},
+		{"one without a bundle, by its id", Filter{Name: "left"}, "left1"},
+		{"an id in a pod", Filter{Name: "left", Pod: "p"}, ""},
+		{"another container of the same disk", Filter{Name: "web"}, "twin"},
+		{"nobody", Filter{Name: "nobody"}, ""},
+		{"the disk", Filter{Device: number(8, 1)}, "gone1 left1 twin"},
+		{"the disk, of nobody", Filter{Name: "nobody", Device: number(8, 1)}, ""},
+		{"a volume, of nobody", Filter{Pod: "nobody", LV: "vg0/pvc-2"}, ""},
+		{"the disk, of its container", Filter{Name: "gone", Device: number(8, 1)}, "gone1"},
+		{"another disk, of its container", Filter{Name: "gone", Device: number(8, 2)}, ""},
+	} {
+		var got []string
+		for _, m := range s.Select(test.filter).Marks {
+			got = append(got, m.Why)
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%s: %q, want %q", test.name, text, test.want)
 		}
 	}
 }

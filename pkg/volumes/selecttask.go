@@ -12,31 +12,50 @@ type selection struct {
 	on map[facts.DeviceNumber]bool // superblocks that are on the LV and device asked for
 }
 
-// of returns what of a task is on the storage asked for, false for nothing.
-func (f Filter) of(t Task) (Task, bool) {
+// selection applies the filter to a task.
+func (f Filter) selection(t *Task) selection {
 	s := selection{f, map[facts.DeviceNumber]bool{}}
-	for _, st := range t.Storage {
-		s.on[st.Device] = f.holds(st)
+	for _, all := range [][]Storage{t.Storage, t.Rest} {
+		for _, st := range all {
+			s.on[st.Device] = f.holds(st)
+		}
 	}
-	t.Mounts = keep(t.Mounts, s.mount)
-	t.Raw = keep(t.Raw, func(r Raw) bool { return f.Path.IsZero() && s.device(r.Device) })
+	return s
+}
+
+// of returns what of a task is on the storage asked for, false for nothing.
+// Block devices and mounts are listed for it that were not before.
+func (f Filter) of(t Task) (Task, bool) {
+	s := f.selection(&t)
+	all := t.Mounts
+	t.Mounts = nil
+	for _, m := range all {
+		if m, ok := s.mount(m, t.stored); ok {
+			t.Mounts = append(t.Mounts, m)
+		}
+	}
+	t.listRaw(keep(t.raw(), s.raw))
 	if !s.rootfs(t.Rootfs) {
 		t.Rootfs = Rootfs{}
 	}
 	used := t.used()
-	t.Storage = keep(t.Storage, func(st Storage) bool { return used[st.Device] })
-	for _, m := range t.Mounts {
-		if m.Submounts == nil {
-			continue
-		}
-		for _, st := range m.Submounts.All {
-			if !used[st.Device] && s.submount(st) {
-				used[st.Device] = true
-				t.Storage = append(t.Storage, st)
+	inUse := func(st Storage) bool { return used[st.Device] }
+	t.Storage = append(keep(t.Storage, inUse), keep(t.Rest, inUse)...)
+	t.Rest = keep(t.Rest, func(st Storage) bool { return !inUse(st) })
+	return t, len(used) > 0
+}
+
+// stored finds the storage of a superblock or raw device, nil for one that the
+// task does not have.
+func (t *Task) stored(n facts.DeviceNumber) *Storage {
+	for _, all := range [][]Storage{t.Storage, t.Rest} {
+		for i := range all {
+			if all[i].Device == n {
+				return &all[i]
 			}
 		}
 	}
-	return t, len(used) > 0
+	return nil
 }
 
 // holds reports whether a superblock or raw device is on the logical volume and
@@ -67,25 +86,38 @@ func (s selection) place(superblock facts.DeviceNumber, root string) bool {
 	return s.Path.IsZero() || superblock == s.Path.Device && (facts.Within(root, s.Path.Root) || facts.Within(s.Path.Root, root))
 }
 
-func (s selection) mount(m Mount) bool {
-	return s.place(m.superblock(), m.Root) && s.device(m.Device, m.Superblock) ||
-		m.Submounts != nil && slices.ContainsFunc(m.Submounts.All, s.submount)
+// mount returns a mount with what of the mounts on it is wanted, false where
+// that is nothing and it is not wanted itself.
+func (s selection) mount(m Mount, by func(facts.DeviceNumber) *Storage) (Mount, bool) {
+	if m.Submounts != nil {
+		m.Submounts = submountsOf(keep(m.Submounts.All, s.submount), by)
+	}
+	return m, s.itself(m) || m.Submounts != nil
 }
 
-// submount goes by the superblock alone: which part of it is mounted is not
-// kept of each.
-func (s selection) submount(st Storage) bool {
-	return s.holds(st) && (s.Path.IsZero() || st.Device == s.Path.Device)
+func (s selection) itself(m Mount) bool {
+	return s.place(m.superblock(), m.Root) && s.device(m.Device, m.Superblock)
 }
+
+func (s selection) submount(b Submount) bool {
+	return s.place(b.Mounted.Device, b.Mounted.Root) && s.device(b.Device, b.Mounted.Device)
+}
+
+func (s selection) raw(r Raw) bool { return s.Path.IsZero() && s.device(r.Device) }
 
 // rootfs asks about what is written and, but for a path, about the layers.
 func (s selection) rootfs(r Rootfs) bool {
-	numbers := []facts.DeviceNumber{r.Device, r.Superblock}
+	var numbers []facts.DeviceNumber
 	for _, l := range r.Lower {
 		numbers = append(numbers, l.Device)
 	}
+	return s.written(r, numbers...)
+}
+
+// written asks about what is written, and about more devices.
+func (s selection) written(r Rootfs, more ...facts.DeviceNumber) bool {
 	inPlace := s.place(r.Device, r.Root) || !r.Superblock.IsZero() && s.place(r.Superblock, "/")
-	return !r.Device.IsZero() && inPlace && s.device(numbers...)
+	return !r.Device.IsZero() && inPlace && s.device(append(more, r.Device, r.Superblock)...)
 }
 
 // used are the superblocks and raw devices of what a task has.
@@ -97,12 +129,12 @@ func (t *Task) used() map[facts.DeviceNumber]bool {
 	for _, m := range t.Mounts {
 		used[m.Device] = true
 		if m.Submounts != nil {
-			for _, s := range m.Submounts.First {
+			for _, s := range m.Submounts.All {
 				used[s.Device] = true
 			}
 		}
 	}
-	for _, r := range t.Raw {
+	for _, r := range t.raw() {
 		used[r.Device] = true
 	}
 	delete(used, facts.DeviceNumber{})

@@ -23,6 +23,7 @@ type Sources struct {
 	RuntimeDirs []string       // containerd's root and state
 	Raw         []facts.Device // linux.devices of the specification
 	PodUID      string         // "" where it is not known
+	Whole       bool           // also what a map does not list, see Task.Rest
 }
 
 // mapper draws the map of one task. It asks about each path, superblock and
@@ -34,6 +35,7 @@ type mapper struct {
 	overlays   map[facts.DeviceNumber]*overlaid
 	stored     map[facts.DeviceNumber]*stored
 	storage    []Storage // of what is used, in the order of its first use
+	rest       []*stored // of what is kept without being listed
 }
 
 type looked struct {

@@ -37,28 +37,53 @@ func (m *mapper) submounts(ctx context.Context, on hostview.Entry, path string, 
 	if len(below) == 0 {
 		return nil
 	}
-	s := &Submounts{Count: len(below)}
+	all := make([]Submount, 0, len(below))
+	for _, e := range below {
+		st := m.submount(ctx, e, hostPath(on, path, e))
+		if len(all) < maxSubmounts {
+			m.use(st)
+		} else {
+			m.keep(st)
+		}
+		all = append(all, submountOf(e, st))
+	}
+	return submountsOf(all, func(n facts.DeviceNumber) *Storage {
+		if st := m.stored[n]; st != nil {
+			return &st.Storage
+		}
+		return nil
+	})
+}
+
+func submountOf(e hostview.Entry, st *stored) Submount {
+	return Submount{
+		Destination: e.MountPoint, FSType: e.FSType, ReadOnly: readOnly(e), Seen: e.State, Mounted: e.Identity(), Backing: st.backing(),
+	}
+}
+
+// submountsOf tells of some mounts, nil of none; by finds their storage.
+func submountsOf(all []Submount, by func(facts.DeviceNumber) *Storage) *Submounts {
+	if len(all) == 0 {
+		return nil
+	}
+	s := &Submounts{Count: len(all), First: slices.Clip(all[:min(maxSubmounts, len(all))]), All: all}
 	met := map[facts.DeviceNumber]bool{}
 	lvs := map[string]bool{}
 	unknown, why := 0, ""
-	for _, e := range below {
-		st := m.submount(ctx, e, hostPath(on, path, e))
-		if len(s.First) < maxSubmounts {
-			m.use(st)
-			s.First = append(s.First, Submount{Destination: e.MountPoint, FSType: e.FSType, Seen: e.State, Backing: st.backing()})
-		}
-		if st.unknown() {
+	for _, b := range all {
+		if strings.HasPrefix(b.NoLV, cannotTell) {
 			if unknown++; unknown == 1 {
-				why = st.NoLV
+				why = b.NoLV
 			}
 		}
-		if met[e.Device] {
+		if met[b.Device] {
 			continue
 		}
-		met[e.Device] = true
-		s.All = append(s.All, st.Storage)
-		for _, lv := range st.LVs() {
-			lvs[lv.String()] = true
+		met[b.Device] = true
+		if st := by(b.Device); st != nil {
+			for _, lv := range st.LVs() {
+				lvs[lv.String()] = true
+			}
 		}
 	}
 	if unknown > 0 {
@@ -72,6 +97,36 @@ func (m *mapper) submounts(ctx context.Context, on hostview.Entry, path string, 
 		s.LVs, s.LVsOmitted = slices.Clip(s.LVs[:maxSubmountsLVs]), more
 	}
 	return s
+}
+
+// own are the mounts that lie on the container's root file system and were not
+// asked for: what hooks, other plugins and the container itself mounted. One
+// that does no input and output is of no interest.
+func (m *mapper) own(ctx context.Context) []Submount {
+	var all []Submount
+	for _, stray := range m.Located.Rest {
+		if e := stray.Entry; stray.On < 0 && !noInput(e.FSType) {
+			st := m.submount(ctx, e, "")
+			m.keep(st)
+			all = append(all, submountOf(e, st))
+		}
+	}
+	return all
+}
+
+// keep has the storage of something that is not listed found by the task.
+func (m *mapper) keep(st *stored) { m.rest = append(m.rest, st) }
+
+// unlisted is what was kept and is not listed for anything else, each once.
+func (m *mapper) unlisted() []Storage {
+	var all []Storage
+	for _, st := range m.rest {
+		if !st.used {
+			st.used = true
+			all = append(all, st.Storage)
+		}
+	}
+	return all
 }
 
 // submount resolves one. The overlays below an agent's mount are the root

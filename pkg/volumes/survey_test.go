@@ -181,6 +181,12 @@ func TestSurveyWithDecisions(t *testing.T) {
 	if c := main.Container; c.Name != "main" || c.Image != "img" || c.Labels["a"] != "b" {
 		t.Errorf("container %+v", c)
 	}
+	if s.Members[0].KnownWhy != "damaged" || main.KnownWhy != "" {
+		t.Errorf("why it is not known what was decided: %q, %q", s.Members[0].KnownWhy, main.KnownWhy)
+	}
+	if s := surveyOf(smallNode(t), func(n *Node) { n.DecidedWhy = "no right" }); s.Members[1].KnownWhy != "no right" || len(s.Unknown) != 0 {
+		t.Errorf("nothing can be read: %q, %+v", s.Members[1].KnownWhy, s.Unknown)
+	}
 	want := []Unknown{{"container sb", "what was decided: damaged"}}
 	if diff := cmp.Diff(want, s.Unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
@@ -224,6 +230,9 @@ func TestMembersThatAreNotRead(t *testing.T) {
 				main := s.Members[slices.IndexFunc(s.Members, func(m Member) bool { return m.Container.ID == "c1" })]
 				if mapped := main.Rootfs.Device != (facts.DeviceNumber{}); mapped != test.mapped {
 					t.Errorf("rootfs %+v", main.Rootfs)
+				}
+				if ended := strings.HasPrefix(test.why, "it"); main.Ended != ended {
+					t.Errorf("ended %t", main.Ended)
 				}
 				if !test.mapped && (main.Rootfs.NoLV != "cannot tell: "+test.why || main.Identity.Truth == facts.Yes || !strings.Contains(main.Identity.Why, test.why)) {
 					t.Errorf("rootfs %q, identity %+v", main.Rootfs.NoLV, main.Identity)

@@ -21,6 +21,13 @@ type Task struct {
 	// Storage has each superblock and raw device that anything above is on,
 	// once, in the order of their first use.
 	Storage []Storage `json:"storage,omitempty"`
+
+	// What follows is not told but looked through. RawAll are all block devices
+	// of which Raw lists some, Own the mounts that lie on no asked one, and Rest
+	// the storage of what is not listed.
+	RawAll []Raw      `json:"-"`
+	Own    []Submount `json:"-"`
+	Rest   []Storage  `json:"-"`
 }
 
 // Storage is what one file system or raw device is stored on, down to the
@@ -50,9 +57,9 @@ type Rootfs struct {
 	// Lower are the read-only layers, the topmost first.
 	Lower []Lower `json:"lowerdirs,omitempty"`
 	// Verified answers whether the directory that Upper names now is the
-	// overlay's: by statfs(2), on file systems of this node only, and by the
-	// age of its mount where the kernel tells that (Linux 6.8). An LV is told
-	// only where it is a yes.
+	// overlay's, on file systems of this node only: by file handles (Linux
+	// 6.6), else by statfs(2), and by the age of its mount where the kernel
+	// tells that (Linux 6.8). An LV is told only where it is a yes.
 	Verified facts.Answer `json:"verified,omitzero"`
 	Backing
 }
@@ -90,7 +97,8 @@ type Mount struct {
 	// Backing is; zero for others: their superblock is Device.
 	Superblock facts.DeviceNumber `json:"superblock,omitzero"`
 	Upper      string             `json:"upperdir,omitempty"`
-	// MountPoint is where the host has the mount that the source leads to.
+	// MountPoint is where the host has the mount that the source leads to, and
+	// Host its state: neither is told where that is of another superblock by now.
 	MountPoint string `json:"host_mount_point,omitempty"`
 
 	Asked   facts.Propagation `json:"asked"`
@@ -120,15 +128,20 @@ type Submounts struct {
 	// of how many mounts it cannot be told.
 	LVsOmitted int    `json:"lvs_omitted,omitempty"`
 	Why        string `json:"why,omitempty"`
-	// All is the storage of all of them, each superblock once.
-	All []Storage `json:"-"`
+	// All are all of them; their storage is in Task.Storage and Task.Rest.
+	All []Submount `json:"-"`
 }
 
 // Submount is one mount below an asked one.
 type Submount struct {
-	Destination string           `json:"destination"`
-	FSType      string           `json:"fs_type,omitempty"`
-	Seen        facts.MountState `json:"seen,omitzero"`
+	Destination string `json:"destination"`
+	FSType      string `json:"fs_type,omitempty"`
+	// ReadOnly says that the task cannot write to it.
+	ReadOnly bool             `json:"read_only,omitempty"`
+	Seen     facts.MountState `json:"seen,omitzero"`
+	// Mounted is the superblock and the path in it that the container has
+	// there: of an overlay, Device is what is below.
+	Mounted facts.Identity `json:"-"`
 	Backing
 }
 

@@ -26,7 +26,7 @@ func (m marker) twins() []Mark {
 			}
 			marks = append(marks, Mark{
 				Code: MarkTwin, Path: twins[0].MountPoint,
-				Why: fmt.Sprintf("%s volume %s of %s is mounted here as well, at %s that are not the kubelet's for it",
+				Why: fmt.Sprintf("%s volume %s of %s is mounted here as well, at %s",
 					t.Kind, printable(t.Volume), describe(m.members[i]), many),
 				Evidence: evidence(twins), Backing: t.Backing,
 			})
@@ -38,8 +38,8 @@ func (m marker) twins() []Mark {
 // maxPlaces bounds the places that are looked at of one volume.
 const maxPlaces = 256
 
-// strange are the places of a volume that the kubelet does not make, and how
-// many they are. A local volume is a bind of a place of the node's own.
+// strange are the places of a volume that the kubelet does not make, and words
+// for how many they are. A local volume is a bind of a place of the node's own.
 func (m marker) strange(t *Mount) (twins []hostview.Entry, many string) {
 	places, more := t.places(m.table, m.KubeletRoot, maxPlaces)
 	for _, e := range places {
@@ -51,8 +51,10 @@ func (m marker) strange(t *Mount) (twins []hostview.Entry, many string) {
 	case t.Kind == string(facts.KindLocal) && len(twins) == 1 && !more:
 		return nil, ""
 	case more:
-		return twins, "some of more than " + strconv.Itoa(maxPlaces) + " places"
+		return twins, "some of more than " + strconv.Itoa(maxPlaces) + " places that are not the kubelet's for it"
+	case len(twins) == 1:
+		return twins, "a place that is not the kubelet's for it"
 	default:
-		return twins, strconv.Itoa(len(twins)) + " places"
+		return twins, strconv.Itoa(len(twins)) + " places that are not the kubelet's for it"
 	}
 }

@@ -3,16 +3,20 @@ package volumes
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 )
 
 // verify answers whether what the name of the upper directory leads to now is
-// the overlay's upper directory. An overlay answers statfs(2) with what its
-// upper directory does, so that other sizes are a "no". Volumes can be equally
-// large: where the kernel tells it, the mount that the name leads to must be
-// older than the overlay too.
+// the overlay's upper directory. The kernel tells it by file handles from Linux
+// 6.6 on. Before that there is only a comparison of sizes, which volumes that
+// are equally large pass: it counts only where the name leads there without a
+// symbolic link, which can be made to lead elsewhere. Where the kernel tells the
+// ages of mounts (6.8), that of the upper directory must be older than the
+// overlay. What is left is a copy of a whole file system, block by block, such as
+// a snapshot that was mounted before: it has the same handles and sizes.
 func (m *mapper) verify(ctx context.Context, o *overlaid, e hostview.Entry, path string) facts.Answer {
 	if path == "" {
 		return facts.CannotTell("where the overlay is on the host is not known")
@@ -28,6 +32,13 @@ func (m *mapper) verify(ctx context.Context, o *overlaid, e hostview.Entry, path
 	case newer(o.at, here):
 		return facts.CannotTell(fmt.Sprintf("%s was mounted over or mounted anew since the overlay was mounted", printable(o.upper)))
 	}
+	answer, known := m.sameHandle(ctx, o, rootOf(here, path))
+	if known {
+		return answer
+	}
+	if !straight(o.upper, o.at) {
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s by a symbolic link, which may have led elsewhere, and %s", printable(o.upper), printable(o.at.Canonical), answer.Why))
+	}
 	return m.equalSizes(ctx, o.upper, path)
 }
 
@@ -39,6 +50,13 @@ func local(fsType string) bool {
 		return true
 	}
 	return false
+}
+
+// straight reports that a name is of where it leads to, without a symbolic link
+// on the way.
+func straight(name string, at facts.HostMount) bool {
+	clean, ok := facts.CleanAbs(name)
+	return ok && clean == at.Canonical && !strings.Contains(name+"/", "/../")
 }
 
 // equalSizes compares statfs of the upper directory and of the overlay. Their

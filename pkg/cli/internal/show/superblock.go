@@ -27,7 +27,8 @@ type place struct {
 
 // use is one thing of a container: one of its mounts or, for what has no place
 // on the host, its root filesystem, a block device, or a mount that lies on one
-// of its mounts.
+// of its mounts. A mount has none where the host has something else at its
+// source now, or where that cannot be told.
 type use struct {
 	task     Task
 	mount    *volumes.Mount
@@ -98,12 +99,16 @@ func (x index) task(t Task) {
 		for _, v := range m.Views {
 			s.place(v.Path, v.Role).state = &v.State
 		}
-		from := s.place(m.Source, roleOf(m))
-		from.upper = m.Upper
-		if m.Host != nil {
-			from.state = m.Host
+		if unplaced(m) {
+			s.uses = append(s.uses, use{task: t, mount: m})
+		} else {
+			from := s.place(m.Source, roleOf(m))
+			from.upper = m.Upper
+			if m.Host != nil {
+				from.state = m.Host
+			}
+			from.uses = append(from.uses, use{task: t, mount: m})
 		}
-		from.uses = append(from.uses, use{task: t, mount: m})
 		if m.Submounts == nil {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 // Missing lists what a report does not know of what it prints. Why a whole
 // container is not known the survey has told, if that is for a person to know:
-// of one that has ended it is no surprise.
+// of one that has ended it is no surprise, unless it was named, see [Ended].
 func (v Volumes) Missing() []volumes.Unknown {
 	var all []volumes.Unknown
 	for _, t := range v.Targets {
@@ -20,6 +20,17 @@ func (v Volumes) Missing() []volumes.Unknown {
 	for _, t := range v.Tasks {
 		if t.Identity.Truth == facts.Yes {
 			all = append(all, t.missing()...)
+		}
+	}
+	return all
+}
+
+// Ended lists the containers of which nothing is known since they have ended.
+func Ended(s volumes.Survey) []volumes.Unknown {
+	var all []volumes.Unknown
+	for _, m := range s.Members {
+		if m.Ended {
+			all = append(all, volumes.Unknown{What: TaskOf(m).name(), Why: m.Identity.Why})
 		}
 	}
 	return all

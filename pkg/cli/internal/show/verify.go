@@ -49,6 +49,9 @@ func Verified(m volumes.Member) VerifiedTask {
 		Known: m.Known, Identity: m.Identity, Verdict: verify.Same,
 	}
 	switch {
+	case !m.Known && m.KnownWhy != "":
+		t.Verdict, t.Why = verify.Unknown, "the record of what was decided about it cannot be read: "+m.KnownWhy
+		return t
 	case !m.Known:
 		t.Verdict, t.Why = verify.Unknown, "mountward did not decide about it: it was not there when the container was created, or its records are gone"
 		return t

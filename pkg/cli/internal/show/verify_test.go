@@ -2,6 +2,7 @@ package show
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,4 +100,15 @@ func TestVerifyOfANode(t *testing.T) {
 	}
 	golden(t, "verify.table", text(t, func(w io.Writer) error { return VerifyTable(w, v) }))
 	golden(t, "verify.json", text(t, func(w io.Writer) error { return JSON(w, v) }))
+}
+
+// TestARecordThatCannotBeReadIsNone: it is not said that nothing was decided.
+func TestARecordThatCannotBeReadIsNone(t *testing.T) {
+	got := Verified(volumes.Member{KnownWhy: "read a.json: damaged"})
+	if got.Verdict != verify.Unknown || got.Why != "the record of what was decided about it cannot be read: read a.json: damaged" {
+		t.Errorf("unreadable: %+v", got)
+	}
+	if got := Verified(volumes.Member{}); !strings.HasPrefix(got.Why, "mountward did not decide about it") {
+		t.Errorf("none: %+v", got)
+	}
 }

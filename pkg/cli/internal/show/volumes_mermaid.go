@@ -18,6 +18,9 @@ func VolumesMermaid(w io.Writer, v Volumes) (links int, err error) {
 	for _, s := range superblocks(v) {
 		d.superblock(s)
 	}
+	for _, o := range omitted(v) {
+		d.link(d.node("more "+o.task.Bundle+" "+o.text, box(), o.text), d.container(o.task), "")
+	}
 	for _, m := range v.Marks {
 		d.mark(m)
 	}
@@ -51,6 +54,16 @@ func (d volumesDiagram) superblock(s *superblock) {
 		case u.raw != nil:
 			inside := d.node(fmt.Sprintf("raw %p", u.raw), box(), Word(u.raw.Path), "block device")
 			d.link(from, inside, "")
+			d.link(inside, d.container(u.task), "")
+		case u.placeless():
+			inside := d.node(fmt.Sprintf("mount %p", u.mount), box(), Word(u.mount.Destination)+readOnly(u.mount.ReadOnly),
+				"source "+Word(u.mount.Source), Line(u.mount.Why))
+			at := from
+			if u.mount.Upper != "" {
+				at = d.node(fmt.Sprintf("upper of %p", u.mount), box(), "upperdir "+Word(u.mount.Upper))
+				d.link(from, at, "")
+			}
+			d.link(at, inside, flow(u.mount))
 			d.link(inside, d.container(u.task), "")
 		default:
 			inside := d.node(fmt.Sprintf("submount %p", u.submount), box(), Word(u.submount.Destination), "below "+Word(u.mount.Destination))

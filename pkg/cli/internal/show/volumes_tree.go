@@ -29,7 +29,34 @@ func VolumesTree(w io.Writer, v Volumes) error {
 			return err
 		}
 	}
+	for _, o := range omitted(v) {
+		if _, err := fmt.Fprintf(w, "... and %s  %s\n", o.text, o.task.name()); err != nil {
+			return err
+		}
+	}
 	return markLines(w, v.Marks)
+}
+
+// omission says what of a container is not shown.
+type omission struct {
+	task Task
+	text string
+}
+
+func omitted(v Volumes) []omission {
+	var all []omission
+	for _, t := range v.Tasks {
+		for _, m := range t.Mounts {
+			if m.Submounts != nil && m.Submounts.Count > len(m.Submounts.First) {
+				n := m.Submounts.Count - len(m.Submounts.First)
+				all = append(all, omission{t, plural(n, "more mount") + " below " + Word(m.Destination)})
+			}
+		}
+		if t.RawOmitted > 0 {
+			all = append(all, omission{t, plural(t.RawOmitted, "more block device")})
+		}
+	}
+	return all
 }
 
 // head names the superblock, by its logical volume if there is one.
@@ -86,9 +113,12 @@ func (s *superblock) tree(top *branch) {
 	}
 }
 
-// way hangs what is between a superblock and a container's root file system on
-// a branch.
+// way hangs what is between a superblock and what a container has of it on a
+// branch.
 func (u use) way(at *branch) *branch {
+	if u.placeless() && u.mount.Upper != "" {
+		return at.add("upperdir " + Word(u.mount.Upper))
+	}
 	r := u.rootfs
 	if r == nil || r.Path == "" {
 		return at
@@ -133,9 +163,20 @@ func (u use) String() string {
 	case u.submount != nil:
 		return Word(u.submount.Destination) + "  below " + Word(u.mount.Destination) + ", seen " + Seen(&u.submount.Seen) + "  " + u.task.name()
 	default:
-		return Word(u.mount.Destination) + "  " + flow(u.mount) + readOnly(u.mount.ReadOnly) + "  " + u.task.name()
+		text := Word(u.mount.Destination) + "  " + flow(u.mount) + readOnly(u.mount.ReadOnly) + "  " + u.task.name()
+		if u.placeless() {
+			text += "  (source " + Word(u.mount.Source) + ": " + Line(u.mount.Why) + ")"
+		}
+		return text
 	}
 }
+
+// placeless reports a mount that is drawn without a place on the host.
+func (u use) placeless() bool { return u.mount != nil && u.submount == nil && unplaced(u.mount) }
+
+// unplaced reports that the host has something else at the source of a mount
+// now, or that this cannot be told.
+func unplaced(m *volumes.Mount) bool { return m.Host == nil && m.Why != "" }
 
 func readOnly(yes bool) string {
 	if yes {

@@ -25,18 +25,7 @@ func Btrfs(t testing.TB, devices int) []string {
 	for range devices {
 		nodes = append(nodes, Loop(t, 256<<20))
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close()
-	p, err := os.StartProcess(mkfsBtrfs, append([]string{mkfsBtrfs, "-q", "-f"}, nodes...), &os.ProcAttr{Files: []*os.File{null, null, os.Stderr}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if state, err := p.Wait(); err != nil || !state.Success() {
-		t.Fatalf("%s: %v %v", mkfsBtrfs, state, err)
-	}
+	run(t, append([]string{mkfsBtrfs, "-q", "-f"}, nodes...)...)
 	return nodes
 }
 

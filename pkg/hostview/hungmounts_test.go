@@ -1,0 +1,94 @@
+package hostview
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// hungMounts mounts so many file systems that hang, at numbers in a directory.
+func hungMounts(t *testing.T, dir string, n int) {
+	t.Helper()
+	for i := range n {
+		hungMount(t, mkdir(t, fmt.Sprintf("%s/%d", dir, i)))
+	}
+}
+
+// othersAnswer checks that what is not cached of another file system is asked.
+func othersAnswer(t *testing.T, v *View, dir string) {
+	t.Helper()
+	within(t, 60*time.Second, "a file beside it", func() {
+		ctx := context.Background()
+		if m, err := v.Lookup(ctx, dir); err != nil || m.MountPoint != dir {
+			t.Errorf("a cached path: %+v %v", m, err)
+		}
+		patient := v.Patient(time.Minute) // the machine may be busy
+		if got, err := patient.ReadFile(ctx, write(t, dir+"/file", 1), 1); err != nil || string(got) != "x" {
+			t.Errorf("a file on tmpfs: %q %v", got, err)
+		}
+	})
+}
+
+func TestTheNumberOfStuckHelpersIsBounded(t *testing.T) {
+	dir := stage(t)
+	v := openView(t, Options{Wait: 5 * time.Millisecond})
+	const mounts = maxHelpers + 4
+	hungMounts(t, dir, mounts)
+	within(t, 60*time.Second, "lookups in many hung mounts", func() {
+		var all sync.WaitGroup
+		for i := range mounts {
+			all.Go(func() {
+				for range 4 {
+					if _, err := v.Lookup(context.Background(), fmt.Sprintf("%s/%d/x", dir, i)); err == nil {
+						t.Errorf("mount %d answered", i)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+	within(t, 20*time.Second, "coming back", func() {
+		for v.walker.stuck() > maxOfType { // a busy machine may not have let one begin
+			time.Sleep(time.Millisecond)
+		}
+	})
+	if n := v.walker.stuck(); n < maxServed {
+		t.Errorf("%d stuck helpers, want at least %d", n, maxServed)
+	}
+	othersAnswer(t, v, dir)
+}
+
+// TestMountsOfATypeThatDoesNotAnswerAreNotWaitedFor, one after the other: the
+// first few are.
+func TestMountsOfATypeThatDoesNotAnswerAreNotWaitedFor(t *testing.T) {
+	for _, rung := range []string{RungStatmount, RungMountinfo} {
+		t.Run(rung, func(t *testing.T) {
+			dir := stage(t)
+			const mounts = 40
+			hungMounts(t, dir, mounts)
+			v := openView(t, Options{Rung: rung, Wait: 250 * time.Millisecond})
+			ctx := context.Background()
+			waited := 0
+			within(t, 60*time.Second, "lookups in 40 hung mounts", func() {
+				if _, err := v.Table(ctx); err != nil { // or a busy machine may need longer for it than a wait
+					t.Error(err)
+				}
+				for i := range mounts {
+					_, err := v.Lookup(ctx, fmt.Sprintf("%s/%d/x", dir, i))
+					if i < maxServed {
+						refused(t, "the first", err, "did not answer in 250ms")
+						waited++
+						continue
+					}
+					refused(t, "one more", err, "4 mounts of fuse do not answer already")
+				}
+			})
+			if n := v.walker.stuck(); n != maxServed || waited != maxServed {
+				t.Errorf("%d stuck helpers of %d waits, want %d", n, waited, maxServed)
+			}
+			othersAnswer(t, v, dir)
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package volumes
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+)
+
+// rootOf is where the host has the root of the superblock that a path leads
+// to, "" where that is not known: only the handle of an overlay's root is that
+// of its upper directory.
+func rootOf(here facts.HostMount, path string) string {
+	switch {
+	case here.Identity().Root == "/":
+		return path
+	case here.Root == "/":
+		return here.MountPoint
+	}
+	return ""
+}
+
+// sameHandle compares the upper directory with what the overlay says of it.
+// Where that proves nothing it is not known, and the answer says why.
+func (m *mapper) sameHandle(ctx context.Context, o *overlaid, root string) (answer facts.Answer, known bool) {
+	if root == "" {
+		return facts.CannotTell("the overlay's root is not at a known place of the host"), false
+	}
+	over, err := m.Host.Handle(ctx, root)
+	if err != nil {
+		return facts.CannotTell("handle: " + because(err)), !errors.Is(err, hostview.ErrNoHandle)
+	}
+	is, err := over.Real()
+	switch {
+	case err != nil:
+		return facts.CannotTell(root + ": " + because(err)), true
+	case !is.Upper:
+		return facts.CannotTell("the overlay's handle is not of an upper directory"), true
+	}
+	upper, err := m.Host.Handle(ctx, o.upper)
+	if err != nil {
+		return facts.CannotTell("handle: " + because(err)), !errors.Is(err, hostview.ErrNoHandle)
+	}
+	if !upper.Equal(is.Handle) {
+		return facts.Is(false, fmt.Sprintf("its file handle is %s, the overlay's upper directory has %s", short(upper), short(is.Handle))), true
+	}
+	return m.unambiguous(ctx, o, is)
+}
+
+// unambiguous answers for equal handles. Most file systems draw the generation
+// of an inode by lot; these count, so that two that were made and filled alike
+// have the same handles. A btrfs is told by its uuid.
+func (m *mapper) unambiguous(ctx context.Context, o *overlaid, is hostview.Real) (answer facts.Answer, known bool) {
+	why := "both have the file handle " + short(is.Handle)
+	switch o.at.FSType {
+	case "zfs", "bcachefs":
+		return facts.CannotTell("file handles of two " + o.at.FSType + " can be the same"), false
+	case "btrfs":
+		b, err := m.Host.Btrfs(ctx, o.upper)
+		if err != nil {
+			return facts.CannotTell("file handles of two btrfs can be the same: " + because(err)), false
+		}
+		uuid := hex.EncodeToString(is.UUID[:])
+		if uuid != strings.ReplaceAll(b.FSID, "-", "") {
+			return facts.Is(false, fmt.Sprintf("it is on the btrfs %s, the overlay's upper directory on %s", b.FSID, uuid)), true
+		}
+		why += " on the btrfs " + b.FSID
+	}
+	return facts.Is(true, why), true
+}
+
+// short is a handle as the evidence shows it.
+func short(h hostview.Handle) string { return fmt.Sprintf("%x:%x", h.Type, h.Bytes) }
