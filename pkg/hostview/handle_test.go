@@ -52,15 +52,15 @@ func TestTheHandleOfAnOverlayIsThatOfItsUpperDirectory(t *testing.T) {
 		{"another version", 0xf8, "00000001" + overExt4[8:], 0, "", "", false},
 		{"another magic", 0xf8, "00000000fa" + overExt4[10:], 0, "", "", false},
 	} {
-		real, err := Handle{Type: test.kind, Bytes: unhex(t, test.text)}.Real()
+		inner, err := Handle{Type: test.kind, Bytes: unhex(t, test.text)}.Real()
 		if test.inner == 0 {
 			if !errors.Is(err, errNoOverlay) {
-				t.Errorf("%s: %+v %v", test.name, real, err)
+				t.Errorf("%s: %+v %v", test.name, inner, err)
 			}
 			continue
 		}
 		want := Real{Handle: Handle{Type: test.inner, Bytes: unhex(t, test.fid)}, Upper: test.upper, UUID: [16]byte(unhex(t, test.uuid))}
-		if diff := cmp.Diff(want, real); diff != "" || err != nil {
+		if diff := cmp.Diff(want, inner); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", test.name, err, diff)
 		}
 	}
@@ -71,12 +71,12 @@ func FuzzOverlayHandle(f *testing.F) {
 		f.Add(int32(overlayType), unhex(f, seed))
 	}
 	f.Fuzz(func(t *testing.T, kind int32, text []byte) {
-		real, err := Handle{Type: kind, Bytes: text}.Real()
+		inner, err := Handle{Type: kind, Bytes: text}.Real()
 		if err != nil {
 			return
 		}
-		if kind != overlayType || len(real.Bytes) == 0 || len(real.Bytes)+overlayFID != len(text) {
-			t.Errorf("%#x %x: %+v", kind, text, real)
+		if kind != overlayType || len(inner.Bytes) == 0 || len(inner.Bytes)+overlayFID != len(text) {
+			t.Errorf("%#x %x: %+v", kind, text, inner)
 		}
 	})
 }
@@ -101,21 +101,21 @@ func TestARealOverlayHasTheHandleOfItsUpperDirectory(t *testing.T) {
 	}
 	mount(t, "overlay", dir+"/over", "overlay", 0, fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir))
 	t.Cleanup(func() { detach(t, dir+"/over") })
-	real, err := handleOf(t, v, dir+"/over").Real()
-	if err != nil || !real.Upper {
-		t.Fatalf("%+v %v", real, err)
+	inner, err := handleOf(t, v, dir+"/over").Real()
+	if err != nil || !inner.Upper {
+		t.Fatalf("%+v %v", inner, err)
 	}
-	if upper := handleOf(t, v, dir+"/upper"); !upper.Equal(real.Handle) {
-		t.Errorf("the upper directory is %+v, the overlay says %+v", upper, real)
+	if upper := handleOf(t, v, dir+"/upper"); !upper.Equal(inner.Handle) {
+		t.Errorf("the upper directory is %+v, the overlay says %+v", upper, inner)
 	}
-	if other := handleOf(t, v, dir+"/other"); other.Equal(real.Handle) {
+	if other := handleOf(t, v, dir+"/other"); other.Equal(inner.Handle) {
 		t.Errorf("another directory: %+v", other)
 	}
-	if real, err := handleOf(t, v, dir+"/over/below").Real(); err != nil || real.Upper {
-		t.Errorf("what is in a layer only: %+v %v", real, err)
+	if inner, err := handleOf(t, v, dir+"/over/below").Real(); err != nil || inner.Upper {
+		t.Errorf("what is in a layer only: %+v %v", inner, err)
 	}
-	if real, err := handleOf(t, v, dir+"/upper").Real(); err == nil {
-		t.Errorf("a directory of tmpfs: %+v", real)
+	if inner, err := handleOf(t, v, dir+"/upper").Real(); err == nil {
+		t.Errorf("a directory of tmpfs: %+v", inner)
 	}
 }
 

@@ -19,6 +19,9 @@ func TestACloneIsEqualAndSharesNothing(t *testing.T) {
 	}
 	var walk func(a, b reflect.Value, path string)
 	walk = func(a, b reflect.Value, path string) {
+		if path == "Entry.Container.Devices" {
+			return // not kept
+		}
 		switch a.Kind() {
 		case reflect.Pointer, reflect.Map, reflect.Slice:
 			if a.IsNil() || a.Kind() != reflect.Pointer && a.Len() == 0 {
