@@ -90,7 +90,8 @@ func backing(part any) string {
 	if lv := word(p["lv"]); lv != "" {
 		return text + ", LV " + lv
 	}
-	return text + ", no LV: " + word(p["no_lv"])
+	why, _, _ := strings.Cut(word(p["no_lv"]), ", of a file system")
+	return text + ", no LV: " + why
 }
 
 // word is a member of a record, "" where it is left out.

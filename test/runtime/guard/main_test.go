@@ -6,9 +6,12 @@ package guard_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mountward/mountward/test/runtime/harness"
 	"github.com/mountward/mountward/test/runtime/ward"
@@ -30,8 +33,11 @@ func start(tb testing.TB, o ward.Options) *guard {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	plugin := 0
+	tb.Cleanup(func() { gone(tb, plugin) }) // after the node has ended
 	s := harness.New(tb, cfg)
 	w.Node = s.Node
+	tb.Cleanup(func() { plugin, _ = w.PluginPID() }) // 0 where it does not run any more
 	g := &guard{s, w, tb}
 	tb.Cleanup(func() {
 		if tb.Failed() {
@@ -45,6 +51,21 @@ func start(tb testing.TB, o ward.Options) *guard {
 		}
 	})
 	return g
+}
+
+// gone waits for the end of the plugin: its last records come after the end of
+// containerd, into a directory that is removed with the test.
+func gone(tb testing.TB, pid int) {
+	tb.Helper()
+	for end := time.Now().Add(20 * time.Second); pid > 0; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+			return
+		}
+		if time.Now().After(end) {
+			tb.Errorf("mountward, process %d, does not end with containerd", pid)
+			return
+		}
+	}
 }
 
 // in is the same guard for a subtest.
