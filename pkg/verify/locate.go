@@ -52,6 +52,21 @@ type Stray struct {
 // what was decided about, then anywhere as that, and only then at its
 // destination as whatever is there. No mount of the container is taken twice.
 func Locate(outcomes []facts.Outcome, table Table) Located {
+	return locate(outcomes, table, func(l *locator) []finder { return []finder{l.inPlace, l.elsewhere, l.replaced} })
+}
+
+// LocateUnknown is Locate where it is not known what was decided about: the
+// outcomes have what their sources lead to now. That may be another thing by
+// now, which another mount of the container shows, so what is at a destination
+// counts more.
+func LocateUnknown(outcomes []facts.Outcome, table Table) Located {
+	return locate(outcomes, table, func(l *locator) []finder { return []finder{l.inPlace, l.replaced, l.elsewhere} })
+}
+
+// finder finds where the mount of an outcome is.
+type finder func(facts.Outcome) (Place, bool)
+
+func locate(outcomes []facts.Outcome, table Table, order func(*locator) []finder) Located {
 	l := locator{
 		Located: Located{Places: make([]Place, len(outcomes))}, table: table,
 		taken: map[int]bool{}, at: map[string]int{}, shown: map[facts.Identity][]hostview.Entry{}, asked: map[facts.Identity]int{}, stack: map[string]int{},
@@ -64,7 +79,7 @@ func Locate(outcomes []facts.Outcome, table Table) Located {
 		l.shown[e.Identity()] = append(l.shown[e.Identity()], e)
 		l.stack[e.MountPoint]++
 	}
-	for _, find := range []func(facts.Outcome) (Place, bool){l.inPlace, l.elsewhere, l.replaced} {
+	for _, find := range order(&l) {
 		for i, o := range outcomes {
 			if l.Places[i].Found {
 				continue

@@ -288,3 +288,34 @@ func TestMoreThanDecided(t *testing.T) {
 		t.Errorf("more than decided (-want +got):\n%s", diff)
 	}
 }
+
+// TestWhatIsAtADestinationCountsWhereNothingWasDecided: two volumes of a running
+// container that were exchanged on the host since are told as the container has
+// them; a mount that no destination shows is still found by what it is.
+func TestWhatIsAtADestinationCountsWhereNothingWasDecided(t *testing.T) {
+	text := `100 1 0:50 / / rw - overlay overlay rw
+101 100 7:4 / /d rw - ext4 /dev/loop4 rw
+102 100 7:1 / /e rw - xfs /dev/loop1 rw
+103 100 7:2 / /run/data rw - ext4 /dev/loop2 rw
+`
+	table, err := hostview.ReadTable(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func(destination, source string, minor uint32) facts.Outcome {
+		o := outcome(destination, source, facts.Unset)
+		o.Mount.Host = &facts.HostMount{Canonical: source, MountPoint: source, Root: "/", Device: facts.DeviceNumber{Major: 7, Minor: minor}}
+		return o
+	}
+	outcomes := []facts.Outcome{now("/d", "/p1", 1), now("/e", "/p2", 4), now("/var/run/data", "/p3", 2)}
+	for i, want := range []string{"/d 7:4", "/e 7:1", "/run/data 7:2"} {
+		p := LocateUnknown(outcomes, table).Places[i]
+		if got := p.Entry.MountPoint + " " + p.Entry.Device.String(); !p.Found || got != want {
+			t.Errorf("%s is at %s, want %s", outcomes[i].Mount.Destination, got, want)
+		}
+	}
+	// What was decided about is looked for wherever it is.
+	if p := Locate(outcomes, table).Places[0]; p.Entry.MountPoint != "/e" {
+		t.Errorf("what was decided about is at %s, want /e", p.Entry.MountPoint)
+	}
+}

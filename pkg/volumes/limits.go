@@ -103,11 +103,9 @@ func (l *limits) task(m *Member) {
 		}
 	}
 	l.below(m, s, m.Own)
-	raw := m.Raw
+	raw := m.raw()
 	if l.filter.Storage() {
-		raw = keep(m.raw(), s.raw)
-	} else if m.RawOmitted > 0 {
-		l.unknown = append(l.unknown, Unknown{What: plural(m.RawOmitted, "more block device") + of, Why: "not listed; --device tells of each"})
+		raw = keep(raw, s.raw)
 	}
 	for _, r := range raw {
 		l.add("device "+printable(r.Path)+of, m.stored(r.Device), r.Backing)

@@ -67,7 +67,7 @@ func TestMap(t *testing.T) {
 				Backing: Backing{Device: number(0, 61), NoLV: "nfs4: not on a device of this node (server:/export)"},
 			},
 			{
-				Destination: "/var/run/link", Source: "/srv/link", Root: "/srv/link", Kind: KindHostPath, FSType: "ext4", MountPoint: "/",
+				Destination: "/var/run/link", At: "/run/link", Source: "/srv/link", Root: "/srv/link", Kind: KindHostPath, FSType: "ext4", MountPoint: "/",
 				Asked: facts.Private, Decided: facts.Private, Seen: &facts.MountState{}, Host: &facts.MountState{Peer: 1},
 				Backing: backingOfRoot(),
 			},

@@ -117,7 +117,11 @@ func (s surveyor) process(ctx context.Context, f *finding, lookup verify.Lookup)
 	switch {
 	case answer.Truth == facts.Yes:
 		f.running = true
-		located := verify.Locate(f.Outcomes, table)
+		find := verify.LocateUnknown
+		if f.Known {
+			find = verify.Locate
+		}
+		located := find(f.Outcomes, table)
 		f.Proofs = verify.Mounts(f.Outcomes, located, lookup)
 		f.Task = Map(ctx, s.sources(f, lookup, table, located), pid, f.Bundle.Rootfs())
 		f.blocks = blocks(table)

@@ -30,6 +30,9 @@ func (m *mapper) mount(ctx context.Context, o facts.Outcome, place verify.Place,
 	}
 	e := place.Entry
 	t.FSType, t.Root, t.ReadOnly = e.FSType, e.Root, readOnly(e)
+	if e.MountPoint != o.Mount.CleanDestination() {
+		t.At = e.MountPoint
+	}
 	if place.Sure {
 		t.Seen = &e.State
 	}

@@ -75,12 +75,15 @@ type Lower struct {
 // read: a zero state would say "private".
 type Mount struct {
 	Destination string `json:"destination"`
-	Source      string `json:"source,omitempty"`
-	Root        string `json:"root,omitempty"` // of the mount inside the superblock, as in mountinfo
-	Kind        string `json:"kind,omitempty"` // csi, empty-dir, secret, host-path, runtime, image, ...
-	Volume      string `json:"volume,omitempty"`
-	PodUID      string `json:"pod_uid,omitempty"` // whose directory of the kubelet the source is in
-	SubPath     bool   `json:"sub_path,omitempty"`
+	// At is where it is in the container, if that is not the destination: by a
+	// link of the image, or since somebody in it moved it.
+	At      string `json:"at,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Root    string `json:"root,omitempty"` // of the mount inside the superblock, as in mountinfo
+	Kind    string `json:"kind,omitempty"` // csi, empty-dir, secret, host-path, runtime, image, ...
+	Volume  string `json:"volume,omitempty"`
+	PodUID  string `json:"pod_uid,omitempty"` // whose directory of the kubelet the source is in
+	SubPath bool   `json:"sub_path,omitempty"`
 	// Driver and Handle are what the kubelet wrote down of a CSI volume
 	// (vol_data.json): a hint. HintWhy says why there is none.
 	Driver  string `json:"csi_driver,omitempty"`

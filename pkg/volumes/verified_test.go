@@ -55,12 +55,14 @@ func TestTheUpperDirectoryIsProved(t *testing.T) {
 		larger  bool // than the overlay, by statfs
 		hung    string
 		btrfs   string // the uuid of the btrfs at the upper directory
+		another bool   // the upper directory is on an ext4 with another uuid
 		want    facts.Truth
 		why     string
 	}{
 		{name: "the same handle", handles: both(own, own), want: facts.Yes, why: "both have the file handle 1:0c00000040668dbd"},
 		{name: "the same handle, by a symbolic link", upper: "/link/fs", links: map[string]string{"/link/fs": "/ctr/1/fs"}, handles: handles{"/link/fs": own, "/b/rootfs": overlayHandle(t, 4, own)}, want: facts.Yes, why: "file handle"},
 		{name: "the same handle, and it was grown just now", handles: both(own, own), larger: true, want: facts.Yes, why: "file handle"},
+		{name: "the same handle on another ext4, copied by mke2fs", handles: both(own, own), another: true, want: facts.No, why: "it is on another ext4"},
 		{name: "an equally large one", handles: both(other, own), want: facts.No, why: "its file handle is 1:0c00000041668dbd, the overlay's upper directory has 1:0c00000040668dbd"},
 		{name: "another type of handle", handles: both(fid(t, 0x81, "0c00000040668dbd"), own), want: facts.No, why: "81:"},
 		{name: "the overlay's is not of an upper directory", handles: handles{"/ctr/1/fs": own, "/b/rootfs": overlayHandle(t, 0, own)}, why: "not of an upper directory"},
@@ -92,6 +94,9 @@ func TestTheUpperDirectoryIsProved(t *testing.T) {
 			size := sizes(5)
 			if test.larger {
 				size = sizes(9)
+			}
+			if !test.another {
+				size[0].FSID = [2]uint32{0xa6e608f5, 0xaca11521} // of btrfsUUID, by hand
 			}
 			h := onHost(map[string]facts.HostMount{
 				"/ctr":      {Device: number(253, 2), Root: "/", FSType: test.fsType},
