@@ -106,7 +106,7 @@ func (o *volumesOptions) run(c *cobra.Command, m machine) error {
 		return o.printLimits(c, f)
 	}
 	survey := f.survey.Select(o.filter)
-	v := show.Volumes{Schema: show.VolumesSchema, Node: f.node.shown(), Targets: f.targets, Marks: survey.Marks, Unknown: survey.Unknown}
+	v := show.Volumes{Schema: show.VolumesSchema, Node: f.node.shown(), Targets: f.targets, Marks: survey.Marks, Unknown: slices.Concat(survey.Unknown, o.ended(f.survey))}
 	for _, member := range survey.Members {
 		v.Tasks = append(v.Tasks, show.TaskOf(member))
 	}
@@ -119,7 +119,7 @@ func (o *volumesOptions) run(c *cobra.Command, m machine) error {
 			return err
 		}
 	}
-	missing := slices.Concat(ofContainers(v.Unknown), v.Missing(), o.ended(f.survey))
+	missing := slices.Concat(ofContainers(v.Unknown), v.Missing())
 	tellUnknown(c.ErrOrStderr(), missing)
 	return f.result(matches, len(missing), "nothing matches")
 }
