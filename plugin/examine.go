@@ -22,7 +22,8 @@ type examination struct {
 	bundle    hostview.Bundle
 	table     *hostview.Table
 	located   verify.Located // the asked mounts in the table
-	lookup    verify.Lookup  // of the host, one answer a path
+	answers   verify.Answers // about the sources
+	lookup    verify.Lookup  // of the host, while the handler runs
 	proofs    []verify.Proof
 	findings  []facts.Finding
 	host      *host
@@ -80,7 +81,8 @@ func stateOf(bundle string) string {
 
 // compare takes, after the container's table, the host's state of every source.
 func (x *examination) compare(ctx context.Context) {
-	x.lookup = once(x.host.lookup(ctx))
+	x.answers = verify.Answers{}
+	x.lookup = x.answers.By(x.host.lookup(ctx))
 	x.located = verify.Locate(x.entry.Outcomes, x.table)
 	x.proofs = verify.Mounts(x.entry.Outcomes, x.located, x.lookup)
 }
@@ -94,23 +96,6 @@ func (x *examination) again(ctx context.Context) error {
 	x.table = table
 	x.compare(ctx)
 	return nil
-}
-
-// once remembers what a lookup answered: proof and map speak of one moment.
-func once(lookup verify.Lookup) verify.Lookup {
-	type answer struct {
-		mount facts.HostMount
-		err   error
-	}
-	known := map[string]answer{}
-	return func(path string) (facts.HostMount, error) {
-		a, ok := known[path]
-		if !ok {
-			a.mount, a.err = lookup(path)
-			known[path] = a
-		}
-		return a.mount, a.err
-	}
 }
 
 // proven reports whether what was read is known to be the container's.

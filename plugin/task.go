@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -20,9 +21,9 @@ const (
 )
 
 // recordTask records the map of a container that starts, which waits for
-// nothing of it: its own table and what its sources lead to were read. The rest
-// is asked of directories of the host while the container goes on, at once, so
-// that one which soon ends is still there.
+// nothing of it: its own table was read, and what the judged sources lead to. The
+// rest is asked of the host while the container goes on, at once, so that one
+// which soon ends is still there.
 func (p *plugin) recordTask(x *examination, f *inForce) {
 	event := audit.Task{
 		Container: audit.ContainerOf(x.container), Policy: f.record(),
@@ -34,7 +35,7 @@ func (p *plugin) recordTask(x *examination, f *inForce) {
 	}
 	vars := p.host.vars()
 	sources := volumes.Sources{
-		Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Lookup: x.lookup, Host: p.host.view.Patient(mapWait), Devices: p.daemon.devices,
+		Outcomes: x.entry.Outcomes, Container: x.table, Located: x.located, Host: p.host.view.Patient(mapWait), Devices: p.daemon.devices,
 		Raw: x.container.Devices, PodUID: x.container.Pod.UID,
 		KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
 	}
@@ -42,6 +43,8 @@ func (p *plugin) recordTask(x *examination, f *inForce) {
 	p.work.Go(func() {
 		p.maps <- struct{}{}
 		ctx, cancel := context.WithTimeout(p.ctx, mapTime)
+		// The handler's context is over by now.
+		sources.Lookup = x.answers.By(func(path string) (facts.HostMount, error) { return sources.Host.Lookup(ctx, path) })
 		event.Task = volumes.Map(ctx, sources, event.PID, rootfs)
 		cancel()
 		<-p.maps

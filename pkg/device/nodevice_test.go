@@ -1,34 +1,37 @@
 package device
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
+// TestNoDeviceSaysWhy: that there is none only where that is known of the type.
 func TestNoDeviceSaysWhy(t *testing.T) {
-	for fsType, want := range map[string]string{
-		"tmpfs":      "in memory",
-		"nfs4":       "not on a device of this node",
-		"cgroup2":    "made by the kernel",
-		"overlay":    "on the devices of its layers",
-		"btrfs":      "its devices could not be asked for",
-		"zfs":        "on the devices of a pool, which the source names",
-		"bcachefs":   "on devices of its own, which the source names",
-		"erofs":      "on a file, which the source names",
-		"ubifs":      "on flash memory",
-		"fuse":       "served by a process",
-		"fuse.s3fs":  "served by a process",
-		"fusewhat":   "no block device",
-		"fuse.":      "served by a process",
-		"newfs":      "no block device",
-		"nfs.":       "no block device",
-		"tmpfs.deep": "no block device",
+	const unknown = "no block device of its own, and not known what it is on"
+	for fsType, want := range map[string]struct {
+		why  string
+		none bool
+	}{
+		"tmpfs":      {"in memory", true},
+		"nfs4":       {"not on a device of this node", true},
+		"cgroup2":    {"made by the kernel", true},
+		"ubifs":      {"on flash memory", true},
+		"fuse":       {"served by a process", true},
+		"fuse.s3fs":  {"served by a process", true},
+		"fuse.":      {"served by a process", true},
+		"overlay":    {"on the devices of its layers", false},
+		"btrfs":      {"its devices could not be asked for", false},
+		"zfs":        {"on the devices of a pool, which the source names", false},
+		"bcachefs":   {"on devices of its own, which the source names", false},
+		"erofs":      {"on a file, which the source names", false},
+		"ecryptfs":   {unknown, false}, // lies on a directory of any file system
+		"fusewhat":   {unknown, false},
+		"newfs":      {unknown, false},
+		"nfs.":       {unknown, false},
+		"tmpfs.deep": {unknown, false},
 	} {
-		if got := NoDevice(fsType); got != fsType+": "+want {
-			t.Errorf("%q: %q, want %q", fsType, got, want)
+		if why, none := NoDevice(fsType); why != fsType+": "+want.why || none != want.none {
+			t.Errorf("%q: %q, none %v; want %q, %v", fsType, why, none, want.why, want.none)
 		}
 	}
-	if got := NoDevice(""); got != "no block device" || strings.Contains(got, ":") {
-		t.Errorf("a type that is not known: %q", got)
+	if why, none := NoDevice(""); why != "no block device, and the type of the file system is not known" || none {
+		t.Errorf("a type that is not known: %q, none %v", why, none)
 	}
 }

@@ -20,30 +20,28 @@ func (m *mapper) anonymous(ctx context.Context, sb superblock) (device.Chain, er
 		return m.btrfs(ctx, sb)
 	case sb.fsType == "erofs":
 		return m.erofs(ctx, sb)
-	case pooled(sb.fsType):
-		return device.Chain{}, errors.New(sb.label())
 	default:
-		return device.Chain{}, noDevice(sb.label())
+		why, none := sb.label()
+		return device.Chain{}, without(why, none)
 	}
 }
 
-// pooled reports a file system that is on devices which its number does not
-// tell: that there is no logical volume below would be a guess.
-func pooled(fsType string) bool {
-	switch fsType {
-	case "btrfs", "erofs", "overlay", "zfs", "bcachefs":
-		return true
+// without is the error about a file system of which no device is told: that
+// there is none, or that it cannot be told.
+func without(why string, none bool) error {
+	if none {
+		return noDevice(why)
 	}
-	return false
+	return errors.New(why)
 }
 
 // label is why there is no device, with the source where it says more.
-func (sb superblock) label() string {
-	text := device.NoDevice(sb.fsType)
+func (sb superblock) label() (why string, none bool) {
+	text, none := device.NoDevice(sb.fsType)
 	if s := sb.source; s != "" && s != "none" && s != sb.fsType && !strings.Contains(text, "in memory") {
 		text += " (" + printable(s) + ")"
 	}
-	return text
+	return text, none
 }
 
 func printable(s string) string {
@@ -144,7 +142,8 @@ func subvolumeOf(options string) (uint64, bool) {
 // the file's name is the source. A name can lead to another file by now.
 func (m *mapper) erofs(ctx context.Context, sb superblock) (device.Chain, error) {
 	if !strings.HasPrefix(sb.source, "/") {
-		return device.Chain{}, errors.New(sb.label())
+		why, _ := sb.label()
+		return device.Chain{}, errors.New(why)
 	}
 	file, err := m.look(ctx, sb.source)
 	if err != nil {

@@ -115,7 +115,7 @@ func TestErofs(t *testing.T) {
 		{"a file on a volume mounted since", "/pvc/blob", "0:70", younger, "", "cannot tell: erofs: /pvc/blob was mounted over since the image in it was mounted"},
 		{"a file whose file system hangs", "/hung/blob", "0:70", pvc, "", "cannot tell: /hung: its file system did not answer in 50ms"},
 		{"a file on an overlay", "/over/blob", "0:70", pvc, "", "cannot tell: erofs: its file /over/blob leads to overlay on 0:51 now"},
-		{"from a cache, by a name", "image-1", "0:70", pvc, "", "cannot tell: " + device.NoDevice("erofs") + " (image-1)"},
+		{"from a cache, by a name", "image-1", "0:70", pvc, "", "cannot tell: " + "erofs: on a file, which the source names (image-1)"},
 		{"on a device", "/pvc/blob", "253:2", pvc, "vg0/pvc-1", ""},
 	}
 	for _, test := range tests {
@@ -129,7 +129,7 @@ func TestErofs(t *testing.T) {
 }
 
 // TestNoDevice: a reason with the source where that says more, and no claim
-// about pools.
+// about pools and types that are not known.
 func TestNoDevice(t *testing.T) {
 	tests := []struct{ fsType, source, want string }{
 		{"tmpfs", "tmpfs", "tmpfs: in memory"},
@@ -138,9 +138,10 @@ func TestNoDevice(t *testing.T) {
 		{"nfs4", `server:/x\012y`, `nfs4: not on a device of this node ("server:/x\ny")`},
 		{"proc", "proc", "proc: made by the kernel"},
 		{"fuse.sshfs", "h:", "fuse.sshfs: served by a process (h:)"},
-		{"zfs", "tank/x", "cannot tell: " + device.NoDevice("zfs") + " (tank/x)"},
-		{"bcachefs", "/dev/sda:/dev/sdb", "cannot tell: " + device.NoDevice("bcachefs") + " (/dev/sda:/dev/sdb)"},
-		{"newfs", "none", "newfs: no block device"},
+		{"zfs", "tank/x", "cannot tell: zfs: on the devices of a pool, which the source names (tank/x)"},
+		{"ecryptfs", "/home/.x", "cannot tell: ecryptfs: no block device of its own, and not known what it is on (/home/.x)"},
+		{"bcachefs", "/dev/sda:/dev/sdb", "cannot tell: bcachefs: on devices of its own, which the source names (/dev/sda:/dev/sdb)"},
+		{"newfs", "none", "cannot tell: newfs: no block device of its own, and not known what it is on"},
 	}
 	for _, test := range tests {
 		m, task := one(t, onHost(nil), node(), "/x", "101 100 0:77 / /data rw - "+test.fsType+" "+test.source+" rw")

@@ -11,6 +11,7 @@ import (
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/verify"
 )
 
 // benchSources is a task with twelve mounts, each on a device of its own that
@@ -34,7 +35,7 @@ func benchSources(b *testing.B, devices Devices) Sources {
 		lines = append(lines, fmt.Sprintf("%d 100 253:%d / /data%d rw master:7 - xfs x rw", 101+i, i, i))
 	}
 	s := located(Sources{Outcomes: outcomes, Container: tableOf(b, lines...), Host: h, Devices: devices, KubeletRoot: kubelet})
-	s.Lookup = once(func(path string) (facts.HostMount, error) { return h.Lookup(context.Background(), path) })
+	s.Lookup = verify.Answers{}.By(func(path string) (facts.HostMount, error) { return h.Lookup(context.Background(), path) })
 	return s
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 )
@@ -80,7 +79,7 @@ func TestMap(t *testing.T) {
 				Destination: "/hung", Source: "/hung/x", Root: "/", Kind: KindHostPath, FSType: "fuse.s3fs",
 				Asked: facts.Slave, Decided: facts.Slave, Seen: &facts.MountState{Master: 9},
 				Why: "/hung: its file system did not answer in 50ms", OpenEnded: true,
-				Backing: Backing{Device: number(0, 62), NoLV: device.NoDevice("fuse.s3fs") + " (s3)"},
+				Backing: Backing{Device: number(0, 62), NoLV: "fuse.s3fs: served by a process (s3)"},
 			},
 		},
 	}

@@ -45,7 +45,7 @@ func (s surveyor) member(ctx context.Context, b hostview.Bundle) *finding {
 	default:
 		f.cannot(because(err))
 	}
-	lookup := once(func(path string) (facts.HostMount, error) { return s.Lookup(ctx, path) })
+	lookup := verify.Answers{}.By(func(path string) (facts.HostMount, error) { return s.Lookup(ctx, path) })
 	s.outcomes(f, lookup)
 	s.process(ctx, f, lookup)
 	return f
@@ -157,18 +157,5 @@ func (s surveyor) sources(f *finding, lookup verify.Lookup, table *hostview.Tabl
 		Outcomes: f.Outcomes, Container: table, Located: located, Lookup: lookup, Host: s.machine, Devices: s.Devices,
 		KubeletRoot: s.KubeletRoot, RuntimeDirs: append([]string{s.RuntimeRoot}, s.States...),
 		Raw: f.Container.Devices, PodUID: f.Container.Pod.UID, Whole: true,
-	}
-}
-
-// once remembers what a lookup answered: proof and map speak of one moment.
-func once(lookup verify.Lookup) verify.Lookup {
-	known := map[string]looked{}
-	return func(path string) (facts.HostMount, error) {
-		l, ok := known[path]
-		if !ok {
-			l.mount, l.err = lookup(path)
-			known[path] = l
-		}
-		return l.mount, l.err
 	}
 }

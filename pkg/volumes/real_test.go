@@ -168,7 +168,7 @@ func BenchmarkRealMap(b *testing.B) {
 	s.Located = verify.Locate(s.Outcomes, s.Container)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Lookup = once(func(path string) (facts.HostMount, error) { return v.Lookup(b.Context(), path) })
+		s.Lookup = verify.Answers{}.By(func(path string) (facts.HostMount, error) { return v.Lookup(b.Context(), path) })
 		task := Map(b.Context(), s, 1, n.bundle+"/rootfs")
 		if task.Rootfs.Verified.Truth != facts.Yes || task.Mounts[11].Handle != "handle-1" || task.Mounts[11].Why != "" {
 			b.Fatalf("%+v", task)

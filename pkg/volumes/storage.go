@@ -156,10 +156,8 @@ func BackingOf(devices Devices, number facts.DeviceNumber, fsType string) Backin
 	switch {
 	case number.Major != 0:
 		chain, err = devices.Chain(number)
-	case pooled(fsType):
-		err = errors.New(device.NoDevice(fsType))
 	default:
-		err = noDevice(device.NoDevice(fsType))
+		err = without(device.NoDevice(fsType))
 	}
 	s := storage(number, fsType, chain, err)
 	return s.backing()

@@ -50,7 +50,7 @@ func (b *bench) one(ctx context.Context, rounds int) error {
 	var took []time.Duration
 	for range rounds {
 		begun := time.Now()
-		lookup := once(func(path string) (facts.HostMount, error) { return b.view.Lookup(ctx, path) })
+		lookup := verify.Answers{}.By(func(path string) (facts.HostMount, error) { return b.view.Lookup(ctx, path) })
 		task := volumes.Map(ctx, volumes.Sources{
 			Outcomes: m.Outcomes, Container: table, Located: verify.Locate(m.Outcomes, table),
 			Lookup: lookup, Host: b.view, Devices: b.devices,
@@ -74,23 +74,6 @@ func (b *bench) one(ctx context.Context, rounds int) error {
 	figure("map.12-mounts.findmnt-over-map", perTask*ratio(find, median), "x")
 	figure("map.12-mounts.moby-over-map", perTask*ratio(moby, median), "x")
 	return nil
-}
-
-// once remembers what a lookup answered, as the daemon does for one start.
-func once(lookup verify.Lookup) verify.Lookup {
-	type answer struct {
-		mount facts.HostMount
-		err   error
-	}
-	known := map[string]answer{}
-	return func(path string) (facts.HostMount, error) {
-		a, ok := known[path]
-		if !ok {
-			a.mount, a.err = lookup(path)
-			known[path] = a
-		}
-		return a.mount, a.err
-	}
 }
 
 // node measures the map of all tasks. One findmnt a volume is not run for all:
