@@ -4,6 +4,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,14 +40,20 @@ func TestOnlyTestsThatRanAndPassedAreGood(t *testing.T) {
 func TestResultsAreTakenFromADiskWithRoomLeft(t *testing.T) {
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
-	image, err := archive([]tarEntry{
-		{tar.Header{Name: "output", Mode: 0o644}, []byte("text")},
-		{tar.Header{Name: "../outside", Mode: 0o644}, []byte("text")},
-	})
-	if err != nil {
+	var image bytes.Buffer
+	w := tar.NewWriter(&image)
+	for _, name := range []string{"output", "../outside"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: 4}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("text")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(disk, append(image, make([]byte, 1<<20)...), 0o600); err != nil {
+	if err := os.WriteFile(disk, append(image.Bytes(), make([]byte, 1<<20)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	results := filepath.Join(dir, "results")

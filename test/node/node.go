@@ -79,7 +79,7 @@ func (n *node) populate(ctx context.Context, base string) error {
 			return err
 		}
 	}
-	if err := writeImage(filepath.Join(n.tree(), "usr/local/lib/node/image.tar"), n.binaries.Agent); err != nil {
+	if err := harness.WriteImage(filepath.Join(n.tree(), "usr/local/lib/node/image.tar"), n.binaries.Agent, nil); err != nil {
 		return err
 	}
 	env := fmt.Sprintf("NODE_SUITE=%s\nNODE_RUN=%s\n", n.suite, n.run)

@@ -139,16 +139,16 @@ func upperOnVolume(s *stack, n *node) {
 	first.mounts = []*cri.Mount{volume(target, "/data")}
 	n.start(s.T, first)
 	second := &pod{namespace: "build", name: "runner", uid: uid(121)}
-	second.mounts = []*cri.Mount{volume(s.overlay(target), "/work")}
+	second.mounts = []*cri.Mount{volume(s.overlay(target), "/merged")}
 	n.start(s.T, second)
 
-	if out, err := n.exec(s.T, second, "write", "/work/file", "text"); err != nil {
+	if out, err := n.exec(s.T, second, "write", "/merged/file", "text"); err != nil {
 		s.Fatal(out, err)
 	}
 	if _, err := os.Stat(filepath.Join(target, "rootfs/fs/file")); err != nil {
 		s.Fatalf("what was written is not in the upper directory: %v", err)
 	}
-	s.recorded(second, "/work", map[string]any{"kind": "host-path", "fs_type": "overlay", "lv": "vg0/pvc-upper", "device": number(s.T, device)})
+	s.recorded(second, "/merged", map[string]any{"kind": "host-path", "fs_type": "overlay", "lv": "vg0/pvc-upper", "device": number(s.T, device)})
 	s.found([]*pod{first, second}, "MOUNTWARD_LV=vg0/pvc-upper")
 }
 

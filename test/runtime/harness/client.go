@@ -79,7 +79,7 @@ func (n *Node) importImage(symlinks map[string]string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	archive := filepath.Join(n.Dir, "image.tar")
-	if err := writeImage(archive, n.Binaries.Agent, symlinks); err != nil {
+	if err := WriteImage(archive, n.Binaries.Agent, symlinks); err != nil {
 		return err
 	}
 	out, err := exec.CommandContext(ctx, n.Binaries.Ctr, "-a", n.Address, "-n", "k8s.io", "image", "import", archive).CombinedOutput()

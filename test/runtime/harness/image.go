@@ -20,9 +20,9 @@ const (
 	testImage  = "docker.io/local/test:1"
 )
 
-// writeImage writes a docker archive of an image that holds the agent, empty
+// WriteImage writes a docker archive of an image that holds the agent, empty
 // directories and symlinks, as path and target.
-func writeImage(path, agent string, symlinks map[string]string) error {
+func WriteImage(path, agent string, symlinks map[string]string) error {
 	program, err := os.ReadFile(agent)
 	if err != nil {
 		return fmt.Errorf("read agent: %w", err)
