@@ -39,7 +39,7 @@ func (o *volumesOptions) printLimits(c *cobra.Command, f found) error {
 			return err
 		}
 	}
-	missing := ofContainers(f.survey.Unknown)
+	missing := ofContainers(f.survey.Select(o.filter).Unknown)
 	if o.filter.Storage() { // else each is in what is without
 		missing = append(missing, o.ended(f.survey)...)
 	}

@@ -1,10 +1,12 @@
 package volumes
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -23,7 +25,8 @@ const config = `{"annotations":{"io.kubernetes.cri.container-type":"container","
 "io.kubernetes.cri.sandbox-name":"db-0","io.kubernetes.cri.sandbox-namespace":"prod","io.kubernetes.cri.sandbox-uid":"` + podUID + `"},
 "mounts":[{"destination":"/data","type":"bind","source":"%s","options":["rbind","rslave"]}]}`
 
-func newRealNode(t testing.TB) realNode {
+// memory makes a directory on a tmpfs of its own.
+func memory(t testing.TB) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: mounts")
@@ -33,6 +36,12 @@ func newRealNode(t testing.TB) realNode {
 		t.Fatal(err)
 	}
 	mountAt(t, "stage", dir, "tmpfs", "size=64m")
+	return dir
+}
+
+func newRealNode(t testing.TB) realNode {
+	t.Helper()
+	dir := memory(t)
 	n := realNode{kubelet: dir + "/kubelet", state: dir + "/state"}
 	n.target = n.kubelet + "/pods/" + podUID + "/volumes/kubernetes.io~csi/pvc-1/mount"
 	n.bundle = n.state + "/io.containerd.runtime.v2.task/k8s.io/c1"
@@ -106,6 +115,21 @@ func TestARealUpperDirectoryThatIsHidden(t *testing.T) {
 				t.Errorf("mount %+v", mount)
 			}
 		})
+	}
+}
+
+// TestTheKernelRefusesAnUpperDirectoryOnAnOverlay: so that of no root filesystem
+// there is a way through another one.
+func TestTheKernelRefusesAnUpperDirectoryOnAnOverlay(t *testing.T) {
+	dir := memory(t)
+	mkdir(t, dir+"/lower", dir+"/upper", dir+"/work", dir+"/again")
+	options := func(upper string) string {
+		return fmt.Sprintf("lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work", dir, upper, upper)
+	}
+	mountAt(t, "overlay", dir+"/over", "overlay", options(dir))
+	mkdir(t, dir+"/over/upper", dir+"/over/work")
+	if err := syscall.Mount("overlay", dir+"/again", "overlay", 0, options(dir+"/over")); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("mount: %v, want %v", err, syscall.EINVAL)
 	}
 }
 

@@ -31,12 +31,13 @@ func (f Filter) Storage() bool { return f.LV != "" || !f.Device.IsZero() || !f.P
 // has only the mounts, block devices and storage that are on it left, and an
 // empty Rootfs where that is not. Marks stay where they are about storage of
 // what is left or, where nothing is named, on what was asked for; that of a root
-// filesystem, where it is of a container that is named. What is unknown stays.
+// filesystem, where it is of a container that is named. What is unknown stays,
+// but for what is unknown of a container that is known not to be named.
 func (s Survey) Select(f Filter) Survey {
 	if f == (Filter{}) {
 		return s
 	}
-	out := Survey{Unknown: s.Unknown}
+	out := Survey{Unknown: f.unknown(s)}
 	left := remains{devices: map[facts.DeviceNumber]bool{}, bundles: map[string]bool{}}
 	for _, m := range s.Members {
 		if !f.names(m) {
@@ -60,6 +61,20 @@ func (s Survey) Select(f Filter) Survey {
 		}
 	}
 	return out
+}
+
+// unknown leaves out what could not be read of other containers.
+func (f Filter) unknown(s Survey) []Unknown {
+	if !f.Named() {
+		return s.Unknown
+	}
+	others := map[string]bool{}
+	for _, m := range s.Members {
+		if m.Container.Pod.UID != "" && !f.names(m) {
+			others["container "+m.Container.ID] = true
+		}
+	}
+	return keep(s.Unknown, func(u Unknown) bool { return !others[u.What] })
 }
 
 func (f Filter) names(m Member) bool {

@@ -200,3 +200,28 @@ func TestSelectMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectLeavesOutWhatIsUnknownOfOthers: a question about one pod does not
+// fail for a container that is known to be another's. One of which not even that
+// is known can be the one that was meant.
+func TestSelectLeavesOutWhatIsUnknownOfOthers(t *testing.T) {
+	s := selectable()
+	s.Members = append(s.Members, Member{Container: facts.Container{ID: "cc", Pod: facts.Pod{Name: "web-0", UID: "u9"}}}, Member{Container: facts.Container{ID: "dd"}})
+	s.Unknown = []Unknown{{"container abcdef123456", "its table"}, {"container cc", "its process"}, {"container dd", "its specification"}, {"the host's mount table", "not read"}}
+	for _, test := range []struct {
+		filter Filter
+		want   []string
+	}{
+		{Filter{Pod: "db-0"}, []string{"container abcdef123456", "container dd", "the host's mount table"}},
+		{Filter{Name: "web-0"}, []string{"container cc", "container dd", "the host's mount table"}},
+		{Filter{LV: "vg0/pvc-1"}, []string{"container abcdef123456", "container cc", "container dd", "the host's mount table"}},
+	} {
+		var got []string
+		for _, u := range s.Select(test.filter).Unknown {
+			got = append(got, u.What)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", test.filter, diff)
+		}
+	}
+}

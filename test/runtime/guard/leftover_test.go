@@ -143,10 +143,13 @@ func TestLeftover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]int{}
+	told, mapped := map[string]int{}, map[string]bool{}
 	for _, r := range records {
 		if r.Event() == "leftover" {
 			told[r.ContainerID()]++
+		}
+		if mounts, _ := r["mounts"].([]any); r.Event() == "task" && len(mounts) > 0 {
+			mapped[r.ContainerID()] = true
 		}
 		if r.Event() == "leftover" && !strings.Contains(r.Message(), "left 1 mount on the host") {
 			t.Errorf("message %q", r.Message())
@@ -161,6 +164,11 @@ func TestLeftover(t *testing.T) {
 	}
 	if len(told) != 2 {
 		t.Errorf("records of %v, want one of each of two containers", told)
+	}
+	for _, s := range []*harness.Sandbox{tidy, maker, ended} {
+		if !mapped[s.Containers["main"]] {
+			t.Errorf("the map of pod %s is not in the trail any more", s.Pod.Name)
+		}
 	}
 	for _, at := range []string{filepath.Join(own, "made"), target} {
 		if ok, err := harness.Mounted(at); err != nil || !ok {
