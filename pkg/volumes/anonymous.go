@@ -15,10 +15,10 @@ import (
 // anonymous resolves a superblock without a block device number. The error is a
 // noDevice where it is known that there is no device of this node below.
 func (m *mapper) anonymous(ctx context.Context, sb superblock) (device.Chain, error) {
-	switch {
-	case sb.fsType == "btrfs":
+	switch sb.fsType {
+	case "btrfs":
 		return m.btrfs(ctx, sb)
-	case sb.fsType == "erofs":
+	case "erofs":
 		return m.erofs(ctx, sb)
 	default:
 		why, none := sb.label()
