@@ -74,10 +74,10 @@ func (o *verifyOptions) run(c *cobra.Command, m machine, args []string) error {
 	}
 	n, survey := f.node, f.survey
 	defer n.close()
-	v := show.Verification{Schema: show.VerifySchema, Node: n.shown(), Unknown: ofContainers(survey.Unknown)}
 	if !o.all {
 		survey = survey.Select(volumes.Filter{Name: args[0]})
 	}
+	v := show.Verification{Schema: show.VerifySchema, Node: n.shown(), Unknown: ofContainers(survey.Unknown)}
 	for _, member := range o.decidable(survey.Members) {
 		v.Tasks = append(v.Tasks, show.Verified(member))
 	}
