@@ -1,0 +1,8 @@
+// Package namespaces lists every mount namespace of the node and says whose it
+// is: which processes are in it, of which container, pod and systemd unit, and
+// what else holds it. It reads their mount tables.
+//
+// Two rungs lead to the list. "kernel" (Linux 6.12) walks the kernel's own list,
+// which has the namespaces that no process is in; "proc" reads the links of all
+// tasks, and of the descriptors and bind mounts that hold a namespace.
+package namespaces
