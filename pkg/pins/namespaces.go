@@ -1,0 +1,185 @@
+package pins
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/target"
+)
+
+// mounts is what the mount tables have, of all namespaces.
+type mounts struct {
+	read    int                            // tables
+	unread  int                            // that should have been read
+	byID    map[int]foundMount             // those of the targets' file systems; an id is of one mount of the node
+	peers   map[int]bool                   // peer groups of the host
+	layered map[facts.DeviceNumber]overlay // overlays and file-backed images by their superblock
+	seen    map[int]map[int]bool           // by target: the ids that a holder has
+	pools   map[facts.DeviceNumber]string  // what was found out of btrfs: its id, "" for none
+}
+
+// foundMount is a mount of a file system that is wanted.
+type foundMount struct {
+	entry hostview.Entry
+	there bool
+	own   bool // a pod's own volume
+	slave bool // it follows the host
+}
+
+func newMounts() mounts {
+	return mounts{
+		byID: map[int]foundMount{}, peers: map[int]bool{}, layered: map[facts.DeviceNumber]overlay{},
+		seen: map[int]map[int]bool{}, pools: map[facts.DeviceNumber]string{},
+	}
+}
+
+// namespaces reads the mount table of each namespace, the host's first. Where a
+// target is mounted nowhere by them, all are read once more: kernels before 5.8
+// can drop a line.
+func (s *search) namespaces() {
+	all := slices.Clone(s.Census.Namespaces)
+	if i := slices.IndexFunc(all, s.isHome); i > 0 {
+		all[0], all[i] = all[i], all[0]
+	}
+	s.readAll(all)
+	if len(all) > 0 && s.home == nil {
+		s.unknownToAll("the host's mount namespace", fmt.Sprintf("mnt:[%d] is not among those that could be read", s.Home))
+	}
+	if slices.ContainsFunc(s.reports, func(r Report) bool { return !r.mounted() }) {
+		s.readAll(all)
+	}
+	s.sampleAgain()
+	words := plural(s.mounts.read, "mount table") + " of " + plural(len(all), "mount namespace")
+	if s.mounts.unread > 0 {
+		words += fmt.Sprintf(", %d not read", s.mounts.unread)
+	}
+	list := "the links of all processes"
+	if s.Census.Rung == namespaces.RungKernel {
+		list = "the kernel's list"
+	}
+	s.searched("%s, by %s", words, list)
+}
+
+// isHome reports the host's namespace.
+func (s *search) isHome(n *namespaces.Namespace) bool { return n.Inode == s.Home && s.Home != 0 }
+
+func (r *Report) mounted() bool {
+	return slices.ContainsFunc(r.Holders, func(h Holder) bool { return h.Kind == KindMount || h.Kind == KindNamespaceFile })
+}
+
+func (s *search) readAll(all []*namespaces.Namespace) {
+	s.mounts.read, s.mounts.unread = 0, 0
+	for _, n := range all {
+		if err := s.ctx.Err(); err != nil {
+			s.unknownToAll("mount namespaces", "the time was over: "+err.Error())
+			return
+		}
+		table, err := s.Tables.Table(s.ctx, n)
+		switch {
+		case err != nil && vanished(err) && !s.isHome(n):
+			continue
+		case err != nil:
+			s.mounts.unread++
+			s.unknownOnce(fmt.Sprintf("mount namespace mnt:[%d] (%s)", n.Inode, s.nameOf(n)), err.Error())
+			continue
+		}
+		s.mounts.read++
+		s.table(n, table)
+	}
+}
+
+// unknownOnce is unknownToAll for what is read twice.
+func (s *search) unknownOnce(what, why string) {
+	for i := range s.reports {
+		same := func(u namespaces.Unknown) bool { return u.What == what }
+		if !slices.ContainsFunc(s.reports[i].Unknown, same) {
+			s.unknown(i, what, why)
+		}
+	}
+}
+
+// vanished reports an error about a namespace that has ended.
+func vanished(err error) bool { return errors.Is(err, namespaces.ErrGone) || gone(err) }
+
+// nameOf says in a few words whose a namespace is.
+func (s *search) nameOf(n *namespaces.Namespace) string {
+	for _, pid := range n.PIDs {
+		if p, ok := s.byPID[pid]; ok {
+			return fmt.Sprintf("%s[%d]", p.Comm, pid)
+		}
+	}
+	return "without a process"
+}
+
+// table finds the mounts of targets in one namespace.
+func (s *search) table(n *namespaces.Namespace, table *hostview.Table) {
+	if s.isHome(n) {
+		s.home = table
+		for e := range table.All() {
+			if e.State.Peer != 0 {
+				s.mounts.peers[e.State.Peer] = true
+			}
+		}
+	}
+	g := groups{search: s, namespace: n, table: table}
+	for e := range table.All() {
+		s.pool(n, e)
+		if _, known := s.mounts.byID[e.ID]; !known && len(s.want.superblocks[e.Device]) > 0 {
+			s.mounts.byID[e.ID] = foundMount{entry: e, there: true}
+		}
+		for _, t := range s.want.mounted(e) {
+			if s.mounts.seen[t] == nil {
+				s.mounts.seen[t] = map[int]bool{}
+			}
+			if !s.mounts.seen[t][e.ID] {
+				s.mounts.seen[t][e.ID] = true
+				g.add(t, e)
+			}
+		}
+		s.layer(n, table, e)
+	}
+	g.finish()
+}
+
+// pool finds out whether a btrfs whose number is not known is one that is
+// wanted: a mount table does not tell which file system it is.
+func (s *search) pool(n *namespaces.Namespace, e hostview.Entry) {
+	if e.FSType != "btrfs" || len(s.want.pools) == 0 {
+		return
+	}
+	if _, asked := s.mounts.pools[e.Device]; asked {
+		return
+	}
+	if len(s.want.superblocks[e.Device]) > 0 {
+		return
+	}
+	id, err := s.btrfsID(n, e.MountPoint)
+	s.mounts.pools[e.Device] = id
+	if err != nil {
+		for _, parts := range s.want.pools {
+			for _, p := range parts {
+				s.unknown(p.target, fmt.Sprintf("btrfs %s at %s of mnt:[%d]", e.Device, e.MountPoint, n.Inode), "which file system it is: "+err.Error())
+			}
+		}
+		return
+	}
+	for _, p := range s.want.pools[id] {
+		p.Device = e.Device
+		s.want.superblocks[e.Device] = append(s.want.superblocks[e.Device], p)
+		s.reports[p.target].Target.Superblocks = replace(s.reports[p.target].Target.Superblocks, id, e.Device)
+	}
+}
+
+func replace(all []target.Superblock, id string, number facts.DeviceNumber) []target.Superblock {
+	all = slices.Clone(all)
+	for i := range all {
+		if all[i].BtrfsID == id && all[i].Device.IsZero() {
+			all[i].Device = number
+		}
+	}
+	return all
+}
