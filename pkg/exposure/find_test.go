@@ -186,7 +186,7 @@ func TestWhoReaches(t *testing.T) {
 			host:   hostTable + lines("40 20 253:9 / /var/lib/containerd rw shared:9 - ext4 /dev/vg0/images rw"),
 			pods:   map[string]pod{"500 400 0:90 / / rw - overlay overlay rw,lowerdir=3/fs:2/fs,upperdir=/var/lib/containerd/o/snapshots/7/fs,workdir=/var/lib/containerd/o/snapshots/7/work\n": agent()},
 			target: target.Target{Name: "vg0/images", Superblocks: []target.Superblock{{Device: dev(253, 9)}}},
-			want:   []string{"agent /[o/snapshots/3/fs] rootfs - ro own", "agent /[o/snapshots/7/fs] rootfs - rw own"},
+			want:   []string{"agent /[o/snapshots/7/fs] rootfs - rw own", "agent /[o/snapshots/3/fs] rootfs - ro own"},
 		},
 		"what the specification does not have": {
 			pods:   map[string]pod{lines(rootfs, "600 500 253:7 / /x rw - xfs /dev/vg0/pvc-1 rw"): agent()},

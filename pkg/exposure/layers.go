@@ -9,6 +9,7 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/overlay"
 )
 
 // layer is one directory that an overlay is made of.
@@ -61,55 +62,24 @@ func (f *finder) relative(s *sight, e hostview.Entry, layers int) {
 // runtime made them. relative counts the layers that are named by a path that
 // cannot be looked up.
 func layersOf(e hostview.Entry, host *hostview.Table) (all []layer, relative int) {
-	root, snapshots := strings.TrimSuffix(e.Root, deletedSuffix), ""
+	root := strings.TrimSuffix(e.Root, deletedSuffix)
+	layers := overlay.Parse(e.SuperOptions)
 	add := func(dir string, upper bool) {
-		if !path.IsAbs(dir) {
-			if snapshots == "" || !isSnapshot(dir) {
-				relative++
-				return
-			}
-			dir = path.Join(snapshots, dir)
+		at, ok := layers.Rebase(dir)
+		if !ok {
+			relative++
+			return
 		}
-		dir = path.Join(dir, root)
-		if under, ok := host.Covering(dir); ok {
-			all = append(all, layer{under.HostMount(dir).Identity(), upper})
+		at = path.Join(at, root)
+		if under, ok := host.Covering(at); ok {
+			all = append(all, layer{under.HostMount(at).Identity(), upper})
 		}
 	}
-	options := strings.Split(e.SuperOptions, ",")
-	for _, option := range options {
-		if upper, ok := strings.CutPrefix(option, "upperdir="); ok {
-			snapshots = snapshotsOf(unescape(octal(upper)))
-		}
+	if layers.Upper != "" {
+		add(layers.Upper, true)
 	}
-	for _, option := range options {
-		name, value, _ := strings.Cut(option, "=")
-		switch value = octal(value); name {
-		case "upperdir":
-			add(unescape(value), true)
-		case "lowerdir":
-			for _, dir := range splitLayers(value) {
-				add(dir, false)
-			}
-		case "lowerdir+", "datadir+":
-			add(value, false)
-		}
+	for _, dir := range layers.Lower {
+		add(dir, false)
 	}
 	return all, relative
-}
-
-// snapshotsOf returns the directory of containerd's snapshots, of which the upper
-// directory is one, "" where it is none. containerd names the layers relative to
-// it where they are many.
-func snapshotsOf(upper string) string {
-	dir := path.Dir(path.Dir(upper))
-	if rest, ok := facts.Below(upper, dir); ok && path.IsAbs(upper) && isSnapshot(rest) {
-		return dir
-	}
-	return ""
-}
-
-// isSnapshot reports a path of the form NUMBER/fs.
-func isSnapshot(dir string) bool {
-	number, ok := strings.CutSuffix(dir, "/fs")
-	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }

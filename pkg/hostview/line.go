@@ -3,6 +3,8 @@ package hostview
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mountward/mountward/pkg/internal/mangle"
 )
 
 // Line returns the entry as a line of mountinfo, escaped as the kernel does, for
@@ -13,12 +15,6 @@ func (e Entry) Line() string {
 		state = s + " "
 	}
 	line := fmt.Sprintf("%d %d %s %s %s %s %s- %s %s %s", e.ID, e.Parent, e.Device,
-		escape(e.Root), escape(e.MountPoint), e.Options, state, escape(e.FSType), escape(e.Source), e.SuperOptions)
+		mangle.Escape(e.Root), mangle.Escape(e.MountPoint), e.Options, state, mangle.Escape(e.FSType), mangle.Escape(e.Source), e.SuperOptions)
 	return strings.TrimSuffix(line, " ")
-}
-
-// escape writes what would end a field as the kernel does (mangle in
-// fs/proc_namespace.c), with three octal digits.
-func escape(s string) string {
-	return strings.NewReplacer(" ", `\040`, "\t", `\011`, "\n", `\012`, `\`, `\134`).Replace(s)
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/linux"
 	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/overlay"
 )
 
-// overlay is a superblock that holds others without a mount of theirs: an
+// overlaid is a superblock that holds others without a mount of theirs: an
 // overlay its layers, an erofs without a device the file that it is made from.
-type overlay struct {
+type overlaid struct {
 	entry     hostview.Entry
 	namespace *namespaces.Namespace
 	home      bool
@@ -41,10 +42,10 @@ func (s *search) layer(n *namespaces.Namespace, table *hostview.Table, e hostvie
 	if _, known := s.mounts.layered[e.Device]; known {
 		return
 	}
-	o := overlay{entry: e, namespace: n, home: s.isHome(n)}
+	o := overlaid{entry: e, namespace: n, home: s.isHome(n)}
 	paths := []string{e.Source}
 	if !image {
-		paths = layerPaths(e.SuperOptions)
+		paths = layerPaths(overlay.Parse(e.SuperOptions))
 	}
 	for _, p := range paths[:min(len(paths), maxLayers)] {
 		l := layer{path: p}
@@ -56,17 +57,34 @@ func (s *search) layer(n *namespaces.Namespace, table *hostview.Table, e hostvie
 	s.mounts.layered[e.Device] = o
 }
 
+// layerPaths returns the directories of an overlay, the upper one first. One
+// that is relative to a directory that is not known is returned as it is.
+func layerPaths(l overlay.Layers) (all []string) {
+	if l.Upper != "" {
+		all = append(all, l.Upper)
+	}
+	for _, lower := range l.Lower {
+		if at, ok := l.Rebase(lower); ok {
+			lower = at
+		}
+		if lower != "" {
+			all = append(all, lower)
+		}
+	}
+	return all
+}
+
 // layers finds the overlays that have a layer on a target. Their mounts show
 // nothing of that: only their options name the layers, as paths. A path is
 // looked up where the overlay was mounted. One that leads nowhere, since what it was on
 // is not mounted there any more, is what cannot be told, unless the overlay's
 // own handle names the file system.
 func (s *search) layers() {
-	var all []overlay
+	var all []overlaid
 	for _, o := range s.mounts.layered {
 		all = append(all, o)
 	}
-	slices.SortFunc(all, func(a, b overlay) int { return a.entry.ID - b.entry.ID })
+	slices.SortFunc(all, func(a, b overlaid) int { return a.entry.ID - b.entry.ID })
 	asked := map[string]lookup{}
 	for _, o := range all {
 		s.overlay(o, asked)
@@ -79,7 +97,7 @@ type lookup struct {
 	err error
 }
 
-func (s *search) overlay(o overlay, asked map[string]lookup) {
+func (s *search) overlay(o overlaid, asked map[string]lookup) {
 	if o.entry.FSType == "overlay" && len(o.layers) == 0 {
 		s.unknownToAll(o.name(), "its layers are not told: its line in the mount table is too long, or has none")
 		return
@@ -117,14 +135,14 @@ func (s *search) overlay(o overlay, asked map[string]lookup) {
 	}
 }
 
-func (o overlay) name() string {
+func (o overlaid) name() string {
 	return fmt.Sprintf("%s %s at %s of mnt:[%d]", o.entry.FSType, o.entry.Device, o.entry.MountPoint, o.namespace.Inode)
 }
 
 // layerAt finds what a layer's path leads to: on the host for what the host has
 // mounted, else by the table of the namespace that has it. That of a container
 // can have the overlay for its root, whose layers are the host's.
-func (s *search) layerAt(o overlay, l layer, asked map[string]lookup) (facts.Identity, bool) {
+func (s *search) layerAt(o overlaid, l layer, asked map[string]lookup) (facts.Identity, bool) {
 	if !path.IsAbs(l.path) {
 		return facts.Identity{}, false
 	}
@@ -166,7 +184,7 @@ func (s *search) thereIn(n *namespaces.Namespace, p string) bool {
 
 // upperUUID is the id of the file system that an overlay's upper directory is
 // on, by the handle of the overlay's root, for one that the host has mounted.
-func (s *search) upperUUID(o overlay) (string, bool) {
+func (s *search) upperUUID(o overlaid) (string, bool) {
 	if !o.home || o.entry.FSType != "overlay" {
 		return "", false
 	}
@@ -197,7 +215,7 @@ func (s *search) withUUID(uuid string) (found []int) {
 	return found
 }
 
-func (s *search) layerHolder(o overlay, paths []string, evidence string) Holder {
+func (s *search) layerHolder(o overlaid, paths []string, evidence string) Holder {
 	kind := KindOverlay
 	if o.entry.FSType == "erofs" {
 		kind = KindImage

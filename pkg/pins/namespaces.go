@@ -13,13 +13,13 @@ import (
 
 // mounts is what the mount tables have, of all namespaces.
 type mounts struct {
-	read    int                            // tables
-	unread  int                            // that should have been read
-	byID    map[int]foundMount             // those of the targets' file systems; an id is of one mount of the node
-	peers   map[int]bool                   // peer groups of the host
-	layered map[facts.DeviceNumber]overlay // overlays and file-backed images by their superblock
-	seen    map[int]map[int]bool           // by target: the ids that a holder has
-	pools   map[facts.DeviceNumber]string  // what was found out of btrfs: its id, "" for none
+	read    int                             // tables
+	unread  int                             // that should have been read
+	byID    map[int]foundMount              // those of the targets' file systems; an id is of one mount of the node
+	peers   map[int]bool                    // peer groups of the host
+	layered map[facts.DeviceNumber]overlaid // overlays and file-backed images by their superblock
+	seen    map[int]map[int]bool            // by target: the ids that a holder has
+	pools   map[facts.DeviceNumber]string   // what was found out of btrfs: its id, "" for none
 }
 
 // foundMount is a mount of a file system that is wanted.
@@ -32,7 +32,7 @@ type foundMount struct {
 
 func newMounts() mounts {
 	return mounts{
-		byID: map[int]foundMount{}, peers: map[int]bool{}, layered: map[facts.DeviceNumber]overlay{},
+		byID: map[int]foundMount{}, peers: map[int]bool{}, layered: map[facts.DeviceNumber]overlaid{},
 		seen: map[int]map[int]bool{}, pools: map[facts.DeviceNumber]string{},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/mangle"
 )
 
 // services finds what the kernel itself uses: swap areas, exports of its NFS
@@ -39,7 +40,7 @@ func (s *search) lines(name string) (all []string, there bool, err error) {
 // field is the first field of a line, with the escapes of procfs undone.
 func field(line string) string {
 	first, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-	return octal(first)
+	return mangle.Unescape(first)
 }
 
 // swaps reads /proc/swaps: a block device, or a file.

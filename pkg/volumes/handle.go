@@ -42,7 +42,7 @@ func (m *mapper) sameHandle(ctx context.Context, o *overlaid, root string) (answ
 	case !is.Upper:
 		return facts.CannotTell("the overlay's handle is not of an upper directory"), true
 	}
-	upper, err := m.Host.Handle(ctx, o.upper)
+	upper, err := m.Host.Handle(ctx, o.Upper)
 	if err != nil {
 		return facts.CannotTell("handle: " + because(err)), !errors.Is(err, hostview.ErrNoHandle)
 	}
@@ -61,7 +61,7 @@ func (m *mapper) unambiguous(ctx context.Context, o *overlaid, is hostview.Real)
 	case "zfs", "bcachefs":
 		return facts.CannotTell("file handles of two " + o.at.FSType + " can be the same"), false
 	case "btrfs":
-		b, err := m.Host.Btrfs(ctx, o.upper)
+		b, err := m.Host.Btrfs(ctx, o.Upper)
 		if err != nil {
 			return facts.CannotTell("file handles of two btrfs can be the same: " + because(err)), false
 		}
@@ -72,7 +72,7 @@ func (m *mapper) unambiguous(ctx context.Context, o *overlaid, is hostview.Real)
 		why += " on the btrfs " + b.FSID
 	case "ext2", "ext3", "ext4":
 		// What mke2fs copies into a new one has no generation at all.
-		stat, err := m.Host.Statfs(ctx, o.upper)
+		stat, err := m.Host.Statfs(ctx, o.Upper)
 		if err != nil {
 			return facts.CannotTell("file handles of two " + o.at.FSType + " can be the same: " + because(err)), false
 		}

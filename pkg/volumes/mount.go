@@ -59,7 +59,7 @@ func (t *Mount) store(ctx context.Context, m *mapper, e hostview.Entry, path str
 		return
 	}
 	o := m.overlay(ctx, e, path)
-	t.Superblock, t.Upper, t.Backing = e.Device, o.upper, o.Backing
+	t.Superblock, t.Upper, t.Backing = e.Device, o.Upper, o.Backing
 }
 
 // changed says how the container's mount and the host's differ.

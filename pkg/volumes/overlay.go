@@ -7,11 +7,12 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/overlay"
 )
 
 // overlaid is one overlay: where its directories are on the host now.
 type overlaid struct {
-	layers
+	overlay.Layers
 	at       facts.HostMount // what the upper directory's name leads to
 	verified facts.Answer
 	Backing  // of the upper directory
@@ -27,18 +28,18 @@ func (m *mapper) overlay(ctx context.Context, e hostview.Entry, path string) *ov
 	if o, ok := m.overlays[e.Device]; ok {
 		return o
 	}
-	o := &overlaid{layers: parseLayers(e.SuperOptions)}
+	o := &overlaid{Layers: overlay.Parse(e.SuperOptions)}
 	m.overlays[e.Device] = o
 	switch {
 	case e.SuperOptions == "":
 		m.unresolved(o, e, errors.New("the overlay's options are not known: its line in the mount table is too long"))
 		return o
-	case o.upper == "":
+	case o.Upper == "":
 		m.unresolved(o, e, noDevice("an overlay without an upper directory: nothing is written"))
 		return o
 	}
 	var err error
-	if o.at, err = m.look(ctx, o.upper); err != nil {
+	if o.at, err = m.look(ctx, o.Upper); err != nil {
 		o.verified = facts.CannotTell(because(err))
 		m.unresolved(o, e, err)
 		return o
@@ -48,7 +49,7 @@ func (m *mapper) overlay(ctx context.Context, e hostview.Entry, path string) *ov
 	case facts.Yes:
 		o.Backing = m.backing(ctx, superblockAt(o.at))
 	case facts.No:
-		m.unresolved(o, e, fmt.Errorf("%s is not the overlay's upper directory any more (%s)", printable(o.upper), o.verified.Why))
+		m.unresolved(o, e, fmt.Errorf("%s is not the overlay's upper directory any more (%s)", printable(o.Upper), o.verified.Why))
 	default:
 		m.unresolved(o, e, errors.New(o.verified.Why))
 	}
@@ -68,10 +69,10 @@ const maxLower = 512
 
 // lower finds the devices of the read-only layers. That a name still leads to
 // the layer cannot be verified.
-func (m *mapper) lower(ctx context.Context, l layers) []Lower {
+func (m *mapper) lower(ctx context.Context, l overlay.Layers) []Lower {
 	var all []Lower
-	for _, name := range l.lower[:min(maxLower, len(l.lower))] {
-		path, ok := l.rebase(name)
+	for _, name := range l.Lower[:min(maxLower, len(l.Lower))] {
+		path, ok := l.Rebase(name)
 		if !ok {
 			all = append(all, Lower{Path: name, Why: "a path relative to a directory that is not known"})
 			continue

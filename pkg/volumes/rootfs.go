@@ -23,11 +23,11 @@ func (m *mapper) rootfs(ctx context.Context, path string) Rootfs {
 		return r
 	}
 	o := m.overlay(ctx, root, path)
-	r.Superblock, r.Upper, r.Work, r.Verified, r.Backing = root.Device, o.upper, o.work, o.verified, o.Backing
+	r.Superblock, r.Upper, r.Work, r.Verified, r.Backing = root.Device, o.Upper, o.Work, o.verified, o.Backing
 	if o.Device != root.Device {
 		r.Root = o.at.Identity().Root
 	}
-	r.Lower = m.lower(ctx, o.layers)
+	r.Lower = m.lower(ctx, o.Layers)
 	return r
 }
 

@@ -28,18 +28,18 @@ func (m *mapper) verify(ctx context.Context, o *overlaid, e hostview.Entry, path
 	case here.Device != e.Device:
 		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, the overlay is %s", path, here.FSType, here.Device, e.Device))
 	case !local(o.at.FSType):
-		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, which is not asked: it may not answer", printable(o.upper), o.at.FSType, o.at.Device))
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, which is not asked: it may not answer", printable(o.Upper), o.at.FSType, o.at.Device))
 	case newer(o.at, here):
-		return facts.CannotTell(fmt.Sprintf("%s was mounted over or mounted anew since the overlay was mounted", printable(o.upper)))
+		return facts.CannotTell(fmt.Sprintf("%s was mounted over or mounted anew since the overlay was mounted", printable(o.Upper)))
 	}
 	answer, known := m.sameHandle(ctx, o, rootOf(here, path))
 	if known {
 		return answer
 	}
-	if !straight(o.upper, o.at) {
-		return facts.CannotTell(fmt.Sprintf("%s leads to %s by a symbolic link, which may have led elsewhere, and %s", printable(o.upper), printable(o.at.Canonical), answer.Why))
+	if !straight(o.Upper, o.at) {
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s by a symbolic link, which may have led elsewhere, and %s", printable(o.Upper), printable(o.at.Canonical), answer.Why))
 	}
-	return m.equalSizes(ctx, o.upper, path)
+	return m.equalSizes(ctx, o.Upper, path)
 }
 
 // local reports the file systems of this node that an upper directory can be on

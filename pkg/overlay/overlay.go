@@ -1,36 +1,40 @@
-package volumes
+// Package overlay reads the options of overlays: the directories that they are
+// made of, which no mount table shows as mounts.
+package overlay
 
 import (
 	"path"
-	"strconv"
 	"strings"
+
+	"github.com/mountward/mountward/pkg/internal/mangle"
 )
 
-// layers are the directories of an overlay as its options name them.
-type layers struct {
-	upper, work string
-	lower       []string // the topmost first
+// Layers are the directories of an overlay as its options name them: as paths of
+// the mount namespace that made it, which can lead elsewhere by now.
+type Layers struct {
+	Upper, Work string
+	Lower       []string // the topmost first
 }
 
-// parseLayers reads the options of an overlay. mountinfo has them escaped
+// Parse reads the options of an overlay. mountinfo has them escaped
 // twice: by its own octal escapes, which the options keep so that they can be
 // split at their commas, and below those by the backslashes that were given at
 // mount time before ":", "," and the backslash. "lowerdir+" and "datadir+" name
 // one layer each and have no escapes of the second kind. Source: Linux 6.18
 // fs/overlayfs/params.c; measured.
-func parseLayers(options string) layers {
-	var l layers
+func Parse(options string) Layers {
+	var l Layers
 	for option := range strings.SplitSeq(options, ",") {
 		name, value, _ := strings.Cut(option, "=")
 		switch name {
 		case "upperdir":
-			l.upper = unescape(octal(value))
+			l.Upper = unescape(mangle.Unescape(value))
 		case "workdir":
-			l.work = unescape(octal(value))
+			l.Work = unescape(mangle.Unescape(value))
 		case "lowerdir":
-			l.lower = append(l.lower, splitLayers(octal(value))...)
+			l.Lower = append(l.Lower, splitLayers(mangle.Unescape(value))...)
 		case "lowerdir+", "datadir+":
-			l.lower = append(l.lower, octal(value))
+			l.Lower = append(l.Lower, mangle.Unescape(value))
 		}
 	}
 	return l
@@ -59,14 +63,14 @@ func splitLayers(value string) []string {
 	return all
 }
 
-// rebase returns the absolute path of a lower directory. containerd makes those
+// Rebase returns the absolute path of a lower directory. containerd makes those
 // of many layers relative to the directory of its snapshots, as NUMBER/fs; what
 // any other relative path is meant from is not known.
-func (l layers) rebase(lower string) (string, bool) {
+func (l Layers) Rebase(lower string) (string, bool) {
 	if path.IsAbs(lower) {
 		return lower, true
 	}
-	number, isFS := strings.CutSuffix(l.upper, "/fs")
+	number, isFS := strings.CutSuffix(l.Upper, "/fs")
 	if !isFS || !path.IsAbs(number) || !digits(path.Base(number)) {
 		return "", false
 	}
@@ -77,25 +81,7 @@ func (l layers) rebase(lower string) (string, bool) {
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// octal undoes the escapes of mountinfo: a backslash and three octal digits.
-func octal(value string) string {
-	if !strings.Contains(value, `\`) {
-		return value
-	}
-	var b strings.Builder
-	for i := 0; i < len(value); i++ {
-		if value[i] == '\\' && i+4 <= len(value) {
-			if n, err := strconv.ParseUint(value[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(value[i])
-	}
-	return b.String()
-}
-
+// unescape takes each backslash away that escapes a byte.
 func unescape(value string) string {
 	if !strings.Contains(value, `\`) {
 		return value

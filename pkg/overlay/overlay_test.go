@@ -1,6 +1,7 @@
-package volumes
+package overlay
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestUpperDirectory(t *testing.T) {
 		{``, ""},
 	}
 	for _, test := range tests {
-		if got := parseLayers(test.options).upper; got != test.want {
+		if got := Parse(test.options).Upper; got != test.want {
 			t.Errorf("%q: upperdir = %q, want %q", test.options, got, test.want)
 		}
 	}
@@ -55,7 +56,7 @@ func TestLowerDirectories(t *testing.T) {
 		{`rw`, nil},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, parseLayers(test.options).lower); diff != "" {
+		if diff := cmp.Diff(test.want, Parse(test.options).Lower); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", test.options, diff)
 		}
 	}
@@ -72,14 +73,14 @@ func FuzzLayers(f *testing.F) {
 	f.Add("/u/plain", "/l/other")
 	f.Add("/a,b:c\\d \t\n=\xff", `\134:`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		_ = parseLayers(a)
+		_ = Parse(a)
 		options := "rw,lowerdir=" + kernel.Replace(given.Replace(a)+":"+given.Replace(b)) +
 			",lowerdir+=" + kernel.Replace(a) + ",upperdir=" + kernel.Replace(given.Replace(b)) + ",workdir=/w"
-		got := parseLayers(options)
-		want := layers{upper: b, work: "/w", lower: []string{a, b, a}}
-		want.lower = keep(want.lower[:2], func(s string) bool { return s != "" })
-		want.lower = append(want.lower, a)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(layers{})); diff != "" {
+		got := Parse(options)
+		want := Layers{Upper: b, Work: "/w", Lower: []string{a, b, a}}
+		want.Lower = slices.DeleteFunc(want.Lower[:2], func(s string) bool { return s == "" })
+		want.Lower = append(want.Lower, a)
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", options, diff)
 		}
 	})
