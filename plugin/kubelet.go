@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/discover"
 )
 
 const (
@@ -34,9 +34,9 @@ type kubelet struct {
 
 func newKubelet(proc string, tell func(root, evidence string)) *kubelet {
 	return &kubelet{
-		search: func() (string, string, bool) { return hostview.KubeletRoot(proc) },
+		search: func() (string, string, bool) { return discover.KubeletRoot(proc) },
 		tell:   tell,
-		root:   hostview.DefaultKubeletRoot,
+		root:   discover.DefaultKubeletRoot,
 	}
 }
 

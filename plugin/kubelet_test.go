@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/discover"
 )
 
 // fakeProc is a proc with process 1 and a kubelet's, whose command line the
@@ -54,7 +54,7 @@ func TestACommandLineThatHangsHoldsUpNothing(t *testing.T) {
 	for range 20 {
 		inTime(t, "a creation", func() { k.refresh(t.Context()) })
 		inTime(t, "the last answer", func() {
-			if got := k.last(); got != hostview.DefaultKubeletRoot {
+			if got := k.last(); got != discover.DefaultKubeletRoot {
 				t.Errorf("root %q", got)
 			}
 		})
@@ -112,7 +112,7 @@ func TestAKubeletThatStartsAfterUs(t *testing.T) {
 		inTime(t, "the search", func() { <-searching })
 	}
 	wait()
-	if got := k.last(); got != hostview.DefaultKubeletRoot {
+	if got := k.last(); got != discover.DefaultKubeletRoot {
 		t.Fatalf("root %q", got)
 	}
 	if err := os.WriteFile(cmdline, []byte("kubelet\x00--root-dir=/data\x00"), 0o600); err != nil {
@@ -133,7 +133,7 @@ func TestAKubeletThatIsGoneKeepsItsRoot(t *testing.T) {
 		if there {
 			return "/data", "", true
 		}
-		return hostview.DefaultKubeletRoot, "", false
+		return discover.DefaultKubeletRoot, "", false
 	}
 	k.refreshFully(t)
 	there = false

@@ -17,7 +17,7 @@ import (
 // is there. A container that mounts the host's "/" can change
 // its root to it, but what it executes then is its image's, or the host's own.
 func hostShim(proc string, pid int) facts.Answer {
-	for _, is := range []func(string, int) facts.Answer{rootsOwn, onHost, executesHosts} {
+	for _, is := range []func(string, int) facts.Answer{rootsOwn, OnHost, executesHosts} {
 		if answer := is(proc, pid); answer.Truth != facts.Yes {
 			return answer
 		}

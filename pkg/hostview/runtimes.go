@@ -42,7 +42,7 @@ func DefaultStates() []string {
 // root user, see hostShim, is passed over. With an error the list is what could
 // be told.
 func Runtimes(proc string) ([]Runtime, error) {
-	pids, err := processes(proc)
+	pids, err := Processes(proc)
 	if err != nil {
 		return nil, err
 	}

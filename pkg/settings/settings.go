@@ -77,10 +77,12 @@ const (
 // Host says where things are on the node. Each of the first three is a path or
 // Auto.
 type Host struct {
-	KubeletRoot   string   `toml:"kubelet_root"`
-	RuntimeRoot   string   `toml:"runtime_root"`
-	RuntimeState  string   `toml:"runtime_state"`
-	RequireShared []string `toml:"require_shared"` // paths that must be on shared mounts; nil for none
+	KubeletRoot  string `toml:"kubelet_root"`
+	RuntimeRoot  string `toml:"runtime_root"`
+	RuntimeState string `toml:"runtime_state"`
+	// RequireShared are paths that must be on shared mounts, beside the
+	// kubelet's root, its pods and its plugins; nil for none.
+	RequireShared []string `toml:"require_shared"`
 }
 
 // Log says how much the daemon tells beside its records.

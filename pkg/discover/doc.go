@@ -1,0 +1,3 @@
+// Package discover finds the kubelet and the runtime of a node, says by which
+// source, and where sources disagree.
+package discover

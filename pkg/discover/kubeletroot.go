@@ -1,0 +1,73 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
+
+// KubeletRoot finds the kubelet's root directory by command lines alone, as the
+// daemon does, and else returns the default. found says that there is a process
+// that runs a kubelet, with or without a root-dir; evidence says how the root
+// was found and what was passed over. Files are not read.
+//
+// A kubelet's command line can hang: do not wait for the answer.
+func KubeletRoot(proc string) (root, evidence string, found bool) {
+	procs := scan(context.Background(), proc, 0)
+	r := chooseRoot(procs.kubelets, nil)
+	passed := append(append(procs.errs, procs.passedKubelets...), r.passed...)
+	if r.evidence == "" {
+		r.root, r.evidence = DefaultKubeletRoot, "default"
+	}
+	return r.root, evidenceOf(r.evidence, passed), r.process.pid != 0
+}
+
+// choice is the root by the command lines.
+type choice struct {
+	process  process // zero: no process runs a kubelet
+	root     string
+	given    bool
+	evidence string // "" where no process runs a kubelet
+	passed   []string
+	others   []Source // other roots that were given
+}
+
+// chooseRoot takes the first root that is given, else that of the first process
+// that runs a kubelet without one. readFile may be nil.
+func chooseRoot(all []process, readFile func(path string) (string, error)) choice {
+	var c choice
+	for _, p := range all {
+		f, runs := rootDirectory(p.args)
+		if !runs {
+			continue
+		}
+		if !f.given && f.argsFile != "" && readFile != nil {
+			text, err := readFile(f.argsFile)
+			if err != nil {
+				c.passed = append(c.passed, fmt.Sprintf("%s: %v", p, err))
+			}
+			f.value, f.given = rootInFile(text)
+		}
+		clean, absolute := facts.CleanAbs(f.value)
+		switch {
+		case f.given && !absolute:
+			c.passed = append(c.passed, fmt.Sprintf("%s has root-dir %q, which is not absolute", p, f.value))
+		case f.given && !c.given:
+			c.process, c.root, c.given, c.evidence = p, clean, true, "root-dir of "+p.String()
+		case f.given && clean != c.root:
+			c.others = append(c.others, Source{FromProcess, clean, "root-dir of " + p.String()})
+		case !f.given && c.evidence == "":
+			c.process, c.root, c.evidence = p, f.fallback, "default of "+p.String()
+		}
+	}
+	return c
+}
+
+func evidenceOf(found string, passed []string) string {
+	if len(passed) == 0 {
+		return found
+	}
+	return found + "; passed over: " + strings.Join(passed, "; ")
+}
