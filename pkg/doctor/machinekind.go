@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+)
+
+// The service managers, by what a persistent fix has to look like.
+const (
+	initSystemd = "systemd"
+	initOpenRC  = "OpenRC"
+	initUpstart = "upstart"
+	initRunit   = "runit"
+	initOther   = "other"
+)
+
+// initSystem tells the service manager by the name of process 1 and by what is
+// there.
+func (n *node) initSystem() string {
+	comm := n.initComm()
+	switch {
+	case comm == "systemd":
+		return initSystemd
+	case strings.HasPrefix(comm, "runit"):
+		return initRunit
+	case strings.HasPrefix(comm, "openrc") || n.exists("/run/openrc"):
+		return initOpenRC
+	case comm == "init" && n.exists("/run/systemd/system"):
+		return initSystemd // as Debian's /sbin/init is
+	case comm == "init" && n.exists("/etc/init/rc.conf"):
+		return initUpstart
+	default:
+		return initOther
+	}
+}
+
+func (n *node) initComm() string {
+	p, _ := n.Place(RoleInit)
+	return p.Process.Comm
+}
+
+func (n *node) exists(path string) bool {
+	if n.Files == nil {
+		return false
+	}
+	_, err := n.Files.Canonical(n.Context, path)
+	return err == nil
+}
+
+// container returns the kind of container that the node itself is, "" for none
+// that can be seen.
+//
+// Source: systemd's container interface (/run/systemd/container, container= in
+// the environment of process 1), docker's and podman's marks, lxc's control
+// groups.
+func (n *node) container() string {
+	if n.Files != nil {
+		if text, err := n.Files.ReadFile(n.Context, "/run/systemd/container", 256); err == nil {
+			if kind := strings.TrimSpace(string(text)); kind != "" {
+				return kind
+			}
+		}
+	}
+	for _, mark := range []struct{ path, kind string }{{"/.dockerenv", "docker"}, {"/run/.containerenv", "podman"}} {
+		if n.exists(mark.path) && !n.ownDisk() {
+			return mark.kind
+		}
+	}
+	if text, err := os.ReadFile(n.Proc + "/1/cgroup"); err == nil {
+		for _, kind := range []string{"lxc", "docker", "kubepods", "libpod"} {
+			if strings.Contains(string(text), "/"+kind) {
+				return kind
+			}
+		}
+	}
+	return containerVariable(environ(n.Context, n.Proc+"/1/environ"))
+}
+
+// ownDisk reports that / is all of a file system on a device: then the marks of
+// docker and podman came with the image that a machine's disk was made from.
+func (n *node) ownDisk() bool {
+	p, ok := n.Place(RoleInit)
+	if !ok || p.Table == nil {
+		return false
+	}
+	root, ok := p.Table.At("/")
+	return ok && root.Root == "/" && root.Device.Major != 0
+}
+
+// containerVariable returns the kind of container that an environment names.
+func containerVariable(environ string) string {
+	for variable := range strings.SplitSeq(environ, "\x00") {
+		if kind, ok := strings.CutPrefix(variable, "container="); ok {
+			return kind
+		}
+	}
+	return ""
+}
+
+// environ reads an environment, which is the memory of a process and can hang.
+func environ(ctx context.Context, path string) string {
+	done := make(chan string, 1)
+	go func() {
+		text, _ := os.ReadFile(path) // root's alone: without it, there is one sign less
+		done <- string(text)
+	}()
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case text := <-done:
+		return text
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return ""
+}
+
+// wsl reports Microsoft's kernel.
+func (n *node) wsl() bool {
+	release, err := os.ReadFile(n.Proc + "/sys/kernel/osrelease")
+	return err == nil && strings.Contains(strings.ToLower(string(release)), "microsoft")
+}

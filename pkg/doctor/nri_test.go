@@ -1,0 +1,331 @@
+package doctor
+
+import (
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/namespaces"
+)
+
+const pluginsDir = "/opt/nri/plugins"
+
+var ( // by value: no test changes them
+	executable = nriFile{mode: 0o755}
+	version3   = nriFile{text: "version = 3\n"}
+)
+
+func TestThePluginDirectoryIsJudgedAsContainerdReadsIt(t *testing.T) {
+	tests := map[string]struct {
+		files nriFiles
+		want  []string
+	}{
+		"no directory": {nriFiles{}, []string{"yes nri-plugins " + pluginsDir}},
+		"foreign plugins are no problem": {
+			nriFiles{pluginsDir + "/10-topology-aware": executable, pluginsDir + "/README": {}, pluginsDir + "/old/x": executable},
+			[]string{"yes nri-plugins " + pluginsDir},
+		},
+		"an executable without a number stops containerd": {
+			nriFiles{pluginsDir + "/install.sh": executable, pluginsDir + "/1-x": executable, pluginsDir + "/999-x": {}, pluginsDir + "/ab-x": executable},
+			[]string{"no nri-plugin-name " + pluginsDir + "/1-x", "no nri-plugin-name " + pluginsDir + "/ab-x", "no nri-plugin-name " + pluginsDir + "/install.sh"},
+		},
+		"so does a link, whatever it leads to": {
+			nriFiles{pluginsDir + "/current": {link: "/etc/x"}, "/etc/x": {}, pluginsDir + "/gone": {link: "/nowhere"}},
+			[]string{"no nri-plugin-name " + pluginsDir + "/current", "no nri-plugin-name " + pluginsDir + "/gone"},
+		},
+		"leftovers are launched": {
+			nriFiles{pluginsDir + "/90-x~": executable, pluginsDir + "/90-x.dpkg-new": executable, pluginsDir + "/90-x.bak": {}},
+			[]string{"no nri-plugin-leftover " + pluginsDir + "/90-x.dpkg-new", "no nri-plugin-leftover " + pluginsDir + "/90-x~"},
+		},
+		"a link to nothing": {
+			nriFiles{pluginsDir + "/10-x": {link: "/usr/libexec/x"}},
+			[]string{"no nri-plugin-dangling " + pluginsDir + "/10-x"},
+		},
+		"a link to a plugin": {
+			nriFiles{pluginsDir + "/10-x": {link: "/usr/libexec/x"}, "/usr/libexec/x": executable},
+			[]string{"yes nri-plugins " + pluginsDir},
+		},
+		"a directory for its configuration": {
+			nriFiles{pluginsDir + "/10-x": executable, "/etc/nri/conf.d/10-x.conf/a": {}},
+			[]string{"no nri-plugin-config /etc/nri/conf.d/10-x.conf"},
+		},
+		"a directory that only looks like one": {
+			nriFiles{pluginsDir + "/10-x": executable, "/etc/nri/conf.d/11-x.conf/a": {}, "/etc/nri/conf.d/10-x.conf": {}},
+			[]string{"yes nri-plugins " + pluginsDir},
+		},
+		"configuration that we cannot read": {
+			nriFiles{pluginsDir + "/10-x": executable, "/etc/nri/conf.d/x.conf": {err: "permission denied"}},
+			[]string{"unknown nri-plugin-config /etc/nri/conf.d/x.conf"},
+		},
+		"writable by others": {
+			nriFiles{
+				pluginsDir: {dir: true, mode: 0o777}, pluginsDir + "/10-x": {link: "/home/u/x"}, "/home/u/x": {mode: 0o755, uid: 1000},
+				"/etc/nri/conf.d/10-x.conf": {mode: 0o666},
+			},
+			[]string{"no nri-plugin-writable " + pluginsDir, "no nri-plugin-writable /home/u/x", "no nri-plugin-writable /etc/nri/conf.d/10-x.conf"},
+		},
+		"a directory that cannot be read": {
+			nriFiles{pluginsDir: {dir: true, err: "permission denied"}},
+			[]string{"unknown nri-plugins " + pluginsDir},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.files[mainConf] = version3
+			s := nriNode{files: test.files, version: "2.4.2"}.snapshot(t)
+			if diff := cmp.Diff(test.want, codes(t, checkNRI(s))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWithoutModesAStrayFileIsNeitherBlamedNorCleared(t *testing.T) {
+	files := nriFiles{mainConf: version3, pluginsDir + "/install.sh": executable, pluginsDir + "/10-x": executable, pluginsDir + "/a/b": executable}
+	s := nriNode{files: files, version: "2.4.2", blind: true}.snapshot(t)
+	want := []string{"unknown nri-plugins " + pluginsDir + "/10-x", "unknown nri-plugins " + pluginsDir + "/a", "unknown nri-plugins " + pluginsDir + "/install.sh"}
+	if diff := cmp.Diff(want, codes(t, checkNRI(s))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStrayFilesDoNotMatterWhereNRIIsOff(t *testing.T) {
+	files := nriFiles{mainConf: {text: "version = 2\n"}, pluginsDir + "/install.sh": executable}
+	if got := codes(t, checkNRI(nriNode{files: files, version: "1.7.2"}.snapshot(t))); len(got) > 0 {
+		t.Errorf("NRI is off: %v", got)
+	}
+	got := codes(t, checkNRI(nriNode{files: files, stopped: true}.snapshot(t)))
+	if diff := cmp.Diff([]string{"unknown nri-plugin-name " + pluginsDir + "/install.sh"}, got); diff != "" {
+		t.Error("nobody knows whether NRI is on: ", diff)
+	}
+}
+
+// Processes of mountward.
+func service() namespaces.Process {
+	return namespaces.Process{PID: 50, Comm: "mountward", Parent: 1, Owner: namespaces.Owner{Unit: "mountward.service", Cgroup: "/system.slice/mountward.service"}}
+}
+
+func launched() namespaces.Process {
+	return namespaces.Process{PID: 51, Comm: "90-mountward", Parent: 812, Owner: namespaces.Owner{Unit: "containerd.service", Cgroup: "/system.slice/containerd.service"}}
+}
+
+func inContainer() namespaces.Process {
+	return namespaces.Process{PID: 50, Comm: "mountward", Parent: 70, Owner: namespaces.Owner{ContainerID: "abc", Cgroup: "/kubepods/abc"}}
+}
+
+func TestTheGuardIsJudged(t *testing.T) {
+	const (
+		required = "[plugins.'io.containerd.nri.v1.nri'.default_validator]\nenable = true\nrequired_plugins = ['90-mountward']\n"
+		mw       = pluginsDir + "/90-mountward"
+		enforce  = "version = 1\nmode = 'enforce'\n"
+	)
+	socket := "/var/run/nri/nri.sock"
+	run := map[int]string{50: "/usr/bin/mountward run", 51: "/opt/nri/plugins/90-mountward", 52: "mountward doctor"}
+	sound := []string{
+		"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout", "yes nri-connected mountward",
+	}
+	tests := map[string]struct {
+		node nriNode
+		want []string
+	}{
+		"as a service, watching": {
+			nriNode{procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "yes nri-fail-open mountward"),
+		},
+		"as a service, to enforce": {
+			nriNode{files: nriFiles{"/etc/mountward/policy.toml": {text: enforce}}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "no nri-fail-open mountward"),
+		},
+		"as a service, to enforce by a policy elsewhere": {
+			nriNode{files: nriFiles{
+				"/etc/mountward/mountward.toml": {text: "policy = '/p'\n"}, "/p": {text: enforce}, "/etc/mountward/policy.toml": {text: "mode = 'audit'"},
+			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "no nri-fail-open mountward"),
+		},
+		"a policy that cannot be read": {
+			nriNode{files: nriFiles{"/etc/mountward/policy.toml": {err: "permission denied"}}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "unknown nri-fail-open mountward"),
+		},
+		"required, and there": {
+			nriNode{
+				files: nriFiles{mainConf: {text: "version = 3\n" + required}, "/etc/mountward/policy.toml": {text: enforce}},
+				procs: []namespaces.Process{service()}, sockets: []string{listens, connected},
+			},
+			append(sound, "yes nri-fail-open mountward"),
+		},
+		"required, with a way around": {
+			nriNode{
+				files: nriFiles{mainConf: {text: "version = 3\n" + required + "tolerate_missing_plugins_annotation = 'k'\n"}, "/etc/mountward/policy.toml": {text: enforce}},
+				procs: []namespaces.Process{service()}, sockets: []string{listens, connected},
+			},
+			append(sound, "yes nri-fail-open mountward", "unknown nri-toleration k"),
+		},
+		"required, and nobody is there": {
+			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + required}}, sockets: []string{listens}},
+			[]string{
+				"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout",
+				"no nri-required-missing 90-mountward", "no nri-connected mountward", "yes nri-fail-open mountward",
+			},
+		},
+		"another plugin is required, which may be one that is connected": {
+			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + strings.ReplaceAll(required, "90-mountward", "x")}}, sockets: []string{listens, connected}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket},
+		},
+		"another plugin is required, and none is connected": {
+			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + strings.ReplaceAll(required, "90-mountward", "x")}}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "no nri-required-missing x"},
+		},
+		"another plugin is required, and whether it is launched cannot be told": {
+			nriNode{
+				files: nriFiles{mainConf: {text: "version = 3\n" + strings.ReplaceAll(required, "90-mountward", "x")}, pluginsDir + "/10-x": executable},
+				blind: true, sockets: []string{listens},
+			},
+			[]string{"unknown nri-plugins " + pluginsDir + "/10-x", "yes nri-socket " + socket, "unknown nri-required-missing x"},
+		},
+		"required, and not enforced": {
+			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + strings.ReplaceAll(required, "true", "false")}}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "no nri-required-off required_plugins"},
+		},
+		"required for its own container": {
+			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + required}}, procs: []namespaces.Process{inContainer()}, sockets: []string{listens, connected}},
+			append(sound, "yes nri-fail-open mountward", "no nri-bootstrap mountward"),
+		},
+		"a service that is not connected": {
+			nriNode{procs: []namespaces.Process{service()}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout", "no nri-connected mountward", "yes nri-fail-open mountward"},
+		},
+		"a service, and nobody listens": {
+			nriNode{procs: []namespaces.Process{service()}},
+			[]string{
+				"yes nri-plugins " + pluginsDir, "no nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout",
+				"unknown nri-connected mountward", "yes nri-fail-open mountward",
+			},
+		},
+		"launched": {
+			nriNode{files: nriFiles{mw: {mode: 0o755}}, procs: []namespaces.Process{launched()}, sockets: []string{listens}},
+			append(sound, "yes nri-fail-open mountward"),
+		},
+		"launched once, and dead": {
+			nriNode{files: nriFiles{mw: {mode: 0o755}}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout", "no nri-connected mountward", "yes nri-fail-open mountward"},
+		},
+		"launched, to enforce by what containerd hands over": {
+			nriNode{files: nriFiles{mw: {mode: 0o755}, "/etc/nri/conf.d/mountward.conf": {text: "policy = '/p'"}, "/p": {text: enforce}}, procs: []namespaces.Process{launched()}, sockets: []string{listens}},
+			append(sound, "no nri-fail-open mountward"),
+		},
+		"launched and as a service": {
+			nriNode{files: nriFiles{mw: {mode: 0o755}}, procs: []namespaces.Process{service(), launched()}, sockets: []string{listens, connected}},
+			[]string{"no nri-plugin-duplicate mountward", "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout", "yes nri-connected mountward", "yes nri-fail-open mountward"},
+		},
+		"launched twice": {
+			nriNode{files: nriFiles{mw: {mode: 0o755}, pluginsDir + "/10-mountward": {mode: 0o755}}, procs: []namespaces.Process{launched()}, sockets: []string{listens}},
+			[]string{"no nri-plugin-duplicate mountward", "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout", "yes nri-connected mountward", "yes nri-fail-open mountward"},
+		},
+		"not executable": {
+			nriNode{files: nriFiles{mw: {}}, sockets: []string{listens}},
+			[]string{
+				"no nri-plugin-not-executable " + mw, "yes nri-socket " + socket, "yes nri-request-timeout plugin_request_timeout",
+				"no nri-connected mountward", "yes nri-fail-open mountward",
+			},
+		},
+		"a timeout in nanoseconds": {
+			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + nriHead + "plugin_request_timeout = 2\n"}}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "no nri-request-timeout plugin_request_timeout"},
+		},
+		"doctor itself is no plugin": {
+			nriNode{procs: []namespaces.Process{{PID: 52, Comm: "mountward"}, {PID: 99, Comm: "mountward"}}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket},
+		},
+		"a socket for everybody": {
+			nriNode{files: nriFiles{socket: {mode: 0o666}}, sockets: []string{listens}},
+			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "no nri-socket-writable " + socket},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			files := nriFiles{mainConf: version3}
+			if len(test.node.sockets) > 0 {
+				files[socket] = nriFile{mode: 0o600}
+			}
+			for p, f := range test.node.files {
+				files[p] = f
+			}
+			test.node.files, test.node.version, test.node.cmdline = files, "2.4.2", run
+			if diff := cmp.Diff(test.want, codes(t, checkNRI(test.node.snapshot(t)))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestTheFixForAnOpenGuardRequiresMountwardToo(t *testing.T) {
+	s := nriNode{
+		files: nriFiles{
+			mainConf:                     {text: "version = 3\n" + imports + "[plugins.'io.containerd.nri.v1.nri'.default_validator]\nenable = true\nrequired_plugins = ['other']\n"},
+			"/etc/mountward/policy.toml": {text: "mode = 'enforce'"}, "/var/run/nri/nri.sock": {mode: 0o600},
+		},
+		version: "2.4.2", procs: []namespaces.Process{service()}, cmdline: map[int]string{50: "mountward run"}, sockets: []string{listens, connected},
+	}.snapshot(t)
+	for _, f := range checkNRI(s) {
+		if f.Code != codeFailOpen {
+			continue
+		}
+		want := "version = 2\n[plugins.\"io.containerd.nri.v1.nri\".default_validator]\nenable = true\nrequired_plugins = [\"other\", \"mountward\"]\n"
+		if diff := cmp.Diff([]string{dropConf, want}, []string{f.Fixes[0].File, f.Fixes[0].Content}); diff != "" {
+			t.Error(diff)
+		}
+		return
+	}
+	t.Error("nothing was said about it")
+}
+
+func TestTheKernelsListOfSocketsIsReadOfARealSocket(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a  b.sock")
+	l, err := net.Listen("unix", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := nriNode{files: nriFiles{file: {}}, stopped: true}.snapshot(t)
+	s.Proc, s.Runtime.PID = "/proc", 0
+	r := &containerd{Snapshot: s, files: s.Files}
+	s.Runtime.PID = pidOfTest(t)
+	if got := r.listening(file); got.listens.Truth != facts.Yes || got.connected != 0 {
+		t.Errorf("it listens: %+v", got)
+	}
+	client, err := net.Dial("unix", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	accepted, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer accepted.Close()
+	if got := r.listening(file); got.connected != 1 {
+		t.Errorf("one is connected: %+v", got)
+	}
+	l.Close()
+	if got := r.listening(file); got.listens.Truth != facts.No {
+		t.Errorf("nobody listens any more: %+v", got)
+	}
+}
+
+func pidOfTest(t *testing.T) int {
+	t.Helper()
+	self, err := filepath.EvalSymlinks("/proc/self")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(filepath.Base(self))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}

@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
+
+// modes is what Files can do beside: tell the mode and the owner of what a path
+// leads to, symbolic links followed, without opening it. Sys of the answer is a
+// *syscall.Stat_t where the owner is known.
+type modes interface {
+	Stat(ctx context.Context, path string) (fs.FileInfo, error)
+}
+
+var errNoModes = errors.New("the modes of files cannot be seen here")
+
+func (r *containerd) stat(path string) (fs.FileInfo, error) {
+	if m, ok := r.files.(modes); ok {
+		return m.Stat(r.Context, path)
+	}
+	return nil, errNoModes
+}
+
+// others says why others than root can change what is at a path, "" where they
+// cannot. Owners are those that our user namespace shows.
+func others(info fs.FileInfo) string {
+	perm := info.Mode().Perm()
+	st, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case known && st.Uid != 0:
+		return fmt.Sprintf("it belongs to user %d", st.Uid)
+	case perm&0o002 != 0:
+		return "everybody can write it"
+	case perm&0o020 != 0 && (!known || st.Gid != 0):
+		return "its group can write it"
+	default:
+		return ""
+	}
+}
+
+// writable finds what others than root could change of what containerd runs as
+// root. NRI checks neither owners nor modes.
+func (r *containerd) writable() []Finding {
+	d := r.dir
+	paths := []string{}
+	if d.exists {
+		paths = append(paths, d.path)
+	}
+	for _, p := range d.launched() {
+		if p.target != "" {
+			paths = append(paths, p.target)
+		}
+		if file, _, err := r.pluginConf(p); file != "" && err == nil {
+			paths = append(paths, file)
+		}
+	}
+	if conf := r.config.NRI.PluginConfigPath.Value; len(d.launched()) > 0 {
+		paths = append(paths, conf)
+	}
+	var all []Finding
+	for _, path := range paths {
+		info, err := r.stat(path)
+		if err != nil {
+			continue // the plugin itself is judged elsewhere
+		}
+		why := others(info)
+		if why == "" {
+			continue
+		}
+		all = append(all, Finding{
+			Code: codePluginWritable, Answer: facts.No, Subject: path,
+			Message:  "others than root can change what containerd launches as root: " + path + ": " + why,
+			Evidence: []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell(path)}},
+			Effect:   "who writes there runs as root at containerd's next start, or decides what the plugin does",
+			Fixes: []Fix{{
+				What:       "give it to root alone",
+				Commands:   []string{"chown root:root " + shell(path), "chmod go-w " + shell(path)},
+				Persistent: true,
+			}},
+		})
+	}
+	return all
+}
+
+func owner(info fs.FileInfo) string {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprintf(" owner %d:%d", st.Uid, st.Gid)
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/strict"
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+// enforces says whether mountward's policy is in enforce mode, by the files on
+// the host: Yes, No, or why it cannot be told. A bad file is salvaged: the
+// daemon's own opinion of it is told by "mountward check".
+func (r *containerd) enforces() (facts.Answer, []Evidence) {
+	for _, one := range r.running {
+		if one.how == byContainer {
+			return facts.CannotTell("mountward runs in a container, whose policy is not on the host"), nil
+		}
+	}
+	if r.Files == nil {
+		return facts.CannotTell("the host's files cannot be read"), nil
+	}
+	text, name, err := r.settingsText()
+	if err != nil {
+		return facts.CannotTell(err.Error()), nil
+	}
+	var set struct {
+		Policy string `toml:"policy"`
+	}
+	strict.Salvage(name, text, &set)
+	policy := set.Policy
+	if policy == "" {
+		policy = settings.DefaultPolicyPath
+	}
+	text, err = r.Files.ReadFile(r.Context, policy, strict.MaxSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && policy == settings.DefaultPolicyPath:
+		return facts.Is(false, "the built-in policy is in audit mode: there is no "+policy),
+			[]Evidence{{Text: policy + ": no such file", Show: "ls " + shell(policy)}}
+	case err != nil:
+		return facts.CannotTell(err.Error()), nil
+	}
+	var p struct {
+		Mode string `toml:"mode"`
+	}
+	at := strict.Salvage(policy, text, &p).At("mode").String()
+	evidence := []Evidence{{Text: at + ": mode = \"" + p.Mode + "\"", Show: "grep -n '^mode' " + shell(policy)}}
+	switch p.Mode {
+	case "enforce", "audit":
+		return facts.Is(p.Mode == "enforce", at+": mode "+p.Mode), evidence
+	default:
+		return facts.CannotTell(at + ": neither audit nor enforce"), evidence
+	}
+}
+
+// settingsText returns mountward's settings: what containerd hands over to one
+// that it launches, else its own file.
+func (r *containerd) settingsText() (text []byte, name string, err error) {
+	for _, p := range r.dir.launched() {
+		if p.base != pluginBase {
+			continue
+		}
+		if file, text, err := r.pluginConf(p); err != nil || len(text) > 0 {
+			return text, file, err
+		}
+	}
+	text, err = r.Files.ReadFile(r.Context, settings.DefaultPath, strict.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return text, settings.DefaultPath, err
+}
