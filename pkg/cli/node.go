@@ -15,6 +15,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/device"
+	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/strict"
 	"github.com/mountward/mountward/pkg/settings"
@@ -175,7 +176,7 @@ func (n *node) findKubelet() kubelet {
 	}
 	found := make(chan kubelet, 1)
 	go func() {
-		root, evidence, _ := hostview.KubeletRoot(n.proc)
+		root, evidence, _ := discover.KubeletRoot(n.proc)
 		found <- kubelet{root, evidence}
 	}()
 	timer := time.NewTimer(kubeletWait)
@@ -184,6 +185,6 @@ func (n *node) findKubelet() kubelet {
 	case k := <-found:
 		return k
 	case <-timer.C:
-		return kubelet{hostview.DefaultKubeletRoot, "default; the search for its process does not end"}
+		return kubelet{discover.DefaultKubeletRoot, "default; the search for its process does not end"}
 	}
 }

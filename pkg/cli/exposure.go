@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/exposure"
+	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/target"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+type exposureOptions struct {
+	node    nodeOptions
+	writers bool
+	output  string
+}
+
+func exposureCommand(m machine) *cobra.Command {
+	var o exposureOptions
+	c := &cobra.Command{
+		Use:   "exposure {TARGET|--writers}",
+		Short: "print who can reach a volume, a pod's data or a path now, and who could mount onto the host",
+		Long: `Exposure prints every container whose mount table shows TARGET now, at which path,
+through which of its mounts, read-only or writable by that very mount, and as
+which users; foreign ones first, the pod whose volume it is marked as its own. It
+is about reach, not permission: modes, ACLs and LSMs are not judged.
+
+TARGET is VG/LV, a device or MAJ:MIN, a path such as the directory of a secret, a
+container, or a pod. With --writers it prints who has a mount that is shared with
+the host, so that what is mounted there is so on the host, and who of them has
+the right to mount; with TARGET only those that can mount onto, above or below
+it.
+
+The node itself, its services, and containers that need no mount since they are
+privileged, are listed last and do not count. Nothing is changed; neither the
+daemon nor containerd need run.
+
+Exit code: 0 nobody reaches it (--writers: nobody can), 1 somebody does, or it
+cannot be told of one whether he can, 2 nobody was found and not all could be
+read, or no such target, 64 usage.`,
+		Example: `  mountward exposure vg0/pvc-1
+  mountward exposure /var/lib/kubelet/pods/UID/volumes/kubernetes.io~secret/tls -o json
+  mountward exposure --writers`,
+		Args: usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Contains(args, "") {
+				return &exit{ExitUsage, errors.New("TARGET is empty, which names nothing")}
+			}
+			if err := notEmpty(c, args, "config", "state"); err != nil {
+				return &exit{ExitUsage, err}
+			}
+			if len(args) == 0 && !o.writers {
+				return &exit{ExitUsage, errors.New("exposure of what? name a TARGET, or give --writers")}
+			}
+			if err := checkFormat(o.output, formatTable, formatJSON); err != nil {
+				return err
+			}
+			return o.run(c, m, args)
+		},
+	}
+	o.node.flags(c)
+	c.Flags().BoolVar(&o.writers, "writers", false, "print who could mount onto the host instead")
+	outputFlag(c, &o.output, formatTable, formatJSON)
+	return c
+}
+
+// exposed is what the verb has found out before it prints anything.
+type exposed struct {
+	node     *node
+	shown    show.ExposedNode
+	searched show.Searched
+	targets  []target.Target
+	report   exposure.Report
+	writers  exposure.WriterReport
+}
+
+func (o *exposureOptions) run(c *cobra.Command, m machine, args []string) error {
+	s, err := o.node.load(c)
+	if err != nil {
+		return err
+	}
+	x, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (exposed, error) { return o.find(ctx, m, s, args, at) })
+	if err != nil {
+		return err
+	}
+	defer x.node.close()
+	for _, t := range x.targets {
+		for _, note := range t.Notes {
+			hint(c.ErrOrStderr(), show.Line(t.Name+": "+note))
+		}
+	}
+	if o.writers {
+		return o.printWriters(c, x)
+	}
+	return o.printReport(c, x)
+}
+
+func (o *exposureOptions) printReport(c *cobra.Command, x exposed) error {
+	e := show.Exposure{Schema: show.ExposureSchema, Node: x.shown, Targets: x.targets, Searched: x.searched, Report: x.report}
+	if err := printAs(c, o.output, e, show.ExposureTable); err != nil {
+		return err
+	}
+	tellUnknown(c.ErrOrStderr(), asVolumes(e.Unknown))
+	return o.verdict(c, x, e.Reached(), len(e.Unknown), "nobody but the node reaches it", e.Namespaces)
+}
+
+func (o *exposureOptions) printWriters(c *cobra.Command, x exposed) error {
+	w := show.Writers{Schema: show.WritersSchema, Node: x.shown, Targets: x.targets, Searched: x.searched, WriterReport: x.writers}
+	if err := printAs(c, o.output, w, show.WritersTable); err != nil {
+		return err
+	}
+	tellUnknown(c.ErrOrStderr(), asVolumes(w.Unknown))
+	return o.verdict(c, x, w.Able(), len(w.Unknown), "nobody but the node can mount onto the host there", w.Namespaces)
+}
+
+// printAs writes a value as a table or as JSON.
+func printAs[T any](c *cobra.Command, output string, v T, table func(io.Writer, T) error) error {
+	if output == formatJSON {
+		return show.JSON(c.OutOrStdout(), v)
+	}
+	return table(c.OutOrStdout(), v)
+}
+
+// verdict is the exit code. What was found counts, whatever else could not be
+// read.
+func (o *exposureOptions) verdict(c *cobra.Command, x exposed, found bool, missing int, nothing string, searched int) error {
+	switch {
+	case found:
+		return &exit{code: ExitNo}
+	case missing > 0:
+		return &exit{code: ExitCannotTell}
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %d mount namespaces, %d containers; %s\n", nothing, searched, x.searched.Containers, x.node.searched())
+	return nil
+}
+
+func asVolumes(all []namespaces.Unknown) []volumes.Unknown {
+	out := make([]volumes.Unknown, 0, len(all))
+	for _, u := range all {
+		out = append(out, volumes.Unknown(u))
+	}
+	return out
+}

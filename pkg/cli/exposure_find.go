@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/exposure"
+	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/settings"
+	"github.com/mountward/mountward/pkg/target"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+// find looks at the node.
+func (o *exposureOptions) find(ctx context.Context, m machine, s settings.Settings, args []string, at step) (x exposed, err error) {
+	if x.node, err = o.node.open(ctx, m, s, at); err != nil {
+		return x, &exit{ExitCannotTell, err}
+	}
+	if err := o.look(ctx, &x, args, at); err != nil {
+		x.node.close()
+		return x, err
+	}
+	return x, nil
+}
+
+func (o *exposureOptions) look(ctx context.Context, x *exposed, args []string, at step) (err error) {
+	n := x.node
+	if len(args) == 1 {
+		at("what was asked for")
+		if x.targets, err = n.resolve(ctx, args[0]); err != nil {
+			return &exit{ExitCannotTell, errors.New(show.Line(err.Error()))}
+		}
+	}
+	at("the containers")
+	tasks, unknown := namespaces.Tasks(ctx, n.view, n.states)
+	at("the mount namespaces")
+	census, err := namespaces.Take(ctx, namespaces.Options{Proc: n.proc, Tasks: tasks})
+	if err != nil {
+		return &exit{ExitCannotTell, err}
+	}
+	host, err := n.hostNamespaces(census)
+	if err != nil {
+		unknown = append(unknown, namespaces.Unknown{What: "the node's mount namespaces", Why: err.Error()})
+	}
+	for _, u := range n.unknown {
+		unknown = append(unknown, namespaces.Unknown(u))
+	}
+	root := n.kubelet.root
+	if at, err := n.view.Lookup(ctx, root); err == nil {
+		root = at.Canonical // as the tables have it
+	}
+	node := exposure.Node{
+		Proc: n.proc, Census: census, Namespaces: census.Namespaces, Tasks: tasks, Host: host,
+		KubeletRoot: root, Unknown: slices.Concat(unknown, census.Unknown),
+	}
+	x.shown = show.ExposedNode{
+		Node: n.shown(), MountNamespaces: host,
+		Hostname: n.sysctl("hostname"), BootID: n.sysctl("random/boot_id"),
+	}
+	x.searched = show.Searched{Rung: census.Rung, Containers: len(tasks)}
+	at("the mount tables")
+	if o.writers {
+		x.writers = exposure.Writers(ctx, node, x.targets)
+	} else {
+		x.report = exposure.Find(ctx, node, x.targets)
+	}
+	return nil
+}
+
+// resolve finds what a name of the command line means.
+func (n *node) resolve(ctx context.Context, arg string) ([]target.Target, error) {
+	if strings.HasPrefix(arg, ".") {
+		var err error
+		if arg, err = absolute(arg); err != nil {
+			return nil, err
+		}
+	}
+	containers := func(ctx context.Context) volumes.Survey {
+		s := n.survey(ctx)
+		s.Unknown = ofContainers(s.Unknown)
+		return s
+	}
+	return target.Resolve(ctx, target.Node{
+		Proc: n.proc, Sys: n.sys, KubeletRoot: n.kubelet.root, Host: n.view, Devices: n.devices, Survey: containers,
+	}, arg)
+}
+
+// hostNamespaces are the mount namespaces of the node itself: that of the view,
+// those of other runtimes, and that of process 1.
+func (n *node) hostNamespaces(census *namespaces.Census) ([]uint64, error) {
+	runtimes, err := hostview.Runtimes(n.proc)
+	var all []uint64
+	add := func(inode uint64) {
+		if inode != 0 && !slices.Contains(all, inode) {
+			all = append(all, inode)
+		}
+	}
+	ours, ok := census.Of(os.Getpid())
+	if ok && (len(runtimes) == 0 || slices.ContainsFunc(runtimes, func(r hostview.Runtime) bool { return r.Namespace == ours.Inode })) {
+		add(ours.Inode)
+	}
+	for _, r := range runtimes {
+		add(r.Namespace)
+	}
+	if first, ok := census.Of(1); ok {
+		add(first.Inode)
+	}
+	if len(all) == 0 && err == nil {
+		err = errors.New("neither the runtime's nor that of process 1 can be read")
+	}
+	return all, err
+}
+
+// sysctl reads a value of the kernel, "" where that cannot be read.
+func (n *node) sysctl(name string) string {
+	text, err := os.ReadFile(filepath.Join(n.proc, "sys", "kernel", name))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

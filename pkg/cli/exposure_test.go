@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mountward/mountward/pkg/cli/internal/show"
+)
+
+// TestTheExitCodeOfExposure: what was found counts, whatever else could not be
+// read; that nobody was is only said where all could be.
+func TestTheExitCodeOfExposure(t *testing.T) {
+	for name, test := range map[string]struct {
+		found   bool
+		missing int
+		code    int
+		told    bool
+	}{
+		"nobody":                    {false, 0, ExitYes, true},
+		"somebody":                  {true, 0, ExitNo, false},
+		"somebody, and not all":     {true, 2, ExitNo, false},
+		"nobody that could be read": {false, 2, ExitCannotTell, false},
+	} {
+		var stderr bytes.Buffer
+		c := &cobra.Command{}
+		c.SetErr(&stderr)
+		err := new(exposureOptions).verdict(c, exposed{node: &node{}, searched: show.Searched{Containers: 3}}, test.found, test.missing, "nobody", 5)
+		code := ExitYes
+		if e := (*exit)(nil); errors.As(err, &e) {
+			code = e.code
+		}
+		if code != test.code || (stderr.Len() > 0) != test.told {
+			t.Errorf("%s: exit code %d, want %d; %q", name, code, test.code, stderr.String())
+		}
+	}
+}
