@@ -38,7 +38,7 @@ func (n Node) runtime(ctx context.Context, s Settings, procs processes, k Kubele
 		return r
 	}
 	for _, i := range all {
-		r.Sources = append(r.Sources, Source{FromProcess, i.state, i.process.String() + " (" + i.name + ")"})
+		r.Sources = append(r.Sources, Source{FromProcess, i.state, i.String() + " (" + i.name + ")"})
 	}
 	for _, socket := range listen {
 		if d, ok := bySocket(socket); ok {

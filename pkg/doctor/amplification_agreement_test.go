@@ -135,11 +135,11 @@ func agree(t *testing.T, dir string, seed uint64, seen *tally) {
 			fail("what doctor says of the path differs from what the kernel did", diff)
 			return
 		}
-		seen.count(before[from].Namespace, groups, want.Receivers)
+		seen.count(before[from].Namespace, want.Receivers)
 	}
 }
 
-func (s *tally) count(from uint64, groups *hostview.PeerGroups, all []hostview.Receiver) {
+func (s *tally) count(from uint64, all []hostview.Receiver) {
 	if len(all) == 1 {
 		s.alone++
 	}

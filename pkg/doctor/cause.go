@@ -89,7 +89,7 @@ func (n *node) bound(at looked) string {
 // ownVolume recognises a volume that a node which is a container was given.
 func (n *node) ownVolume(at looked) string {
 	root, ok := at.first().Table.At("/")
-	if !ok || at.mount.ID == root.ID || !(n.container() != "" || root.FSType == "overlay") {
+	if !ok || at.mount.ID == root.ID || n.container() == "" && root.FSType != "overlay" {
 		return ""
 	}
 	state := "private too"

@@ -129,12 +129,12 @@ func rootLink(s *Snapshot) *Finding {
 		Evidence:   []Evidence{{Text: k.Root + " -> " + k.Canonical, Show: "readlink -f " + quote(k.Root)}},
 		Cause:      "somebody moved the directory to another disk and left a link behind, or linked the standard path to the distribution's",
 		Effect:     "a driver that follows the link inside its container mounts where nothing propagates, and checks for mount points compare the wrong path: pods see empty volumes or hang in Terminating",
-		Fixes:      []Fix{bindInstead(s, k)},
+		Fixes:      []Fix{bindInstead(k)},
 		Containers: mountsElsewhere(s),
 	}
 }
 
-func bindInstead(s *Snapshot, k discover.Kubelet) Fix {
+func bindInstead(k discover.Kubelet) Fix {
 	root, dir := quote(k.Root), quote(k.Canonical)
 	return Fix{
 		What:       fmt.Sprintf("make %s a directory and bind %s onto it, or start the kubelet with --root-dir=%s (drain the node first)", word(k.Root), word(k.Canonical), k.Canonical),
