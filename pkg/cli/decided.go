@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/ledger"
 	"github.com/mountward/mountward/pkg/volumes"
 )
@@ -18,14 +19,14 @@ import (
 // A ledger is only opened where it is, since opening makes its directory.
 func (n *node) decided(ctx context.Context) (get func(string) (volumes.Decided, bool, error), why string) {
 	dir := n.settings.ContainersDir()
-	kept, err := within(ctx, fileWait, func() (*ledger.Ledger, error) {
+	kept, err := wait.For(ctx, fileWait, func() (*ledger.Ledger, error) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 		return ledger.Open(dir)
-	})
+	}, nil)
 	if err != nil {
-		if errors.Is(err, errNoAnswer) {
+		if errors.Is(err, wait.ErrNoAnswer) {
 			err = fmt.Errorf("%s: %w", dir, err)
 		}
 		n.unknown = append(n.unknown, volumes.Unknown{What: "what was decided", Why: err.Error()})
@@ -53,11 +54,11 @@ func patient(ctx context.Context, dir string, most time.Duration, get func(strin
 		if err != nil {
 			return volumes.Decided{}, false, err
 		}
-		e, err := within(ctx, most, func() (entry, error) {
+		e, err := wait.For(ctx, most, func() (entry, error) {
 			e, known, err := get(id)
 			return entry{e, known}, err
-		})
-		if errors.Is(err, errNoAnswer) {
+		}, nil)
+		if errors.Is(err, wait.ErrNoAnswer) {
 			err = fmt.Errorf("%s: %w", dir, err)
 			mu.Lock()
 			hung = err

@@ -18,6 +18,7 @@ import (
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/strict"
+	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/volumes"
 )
@@ -69,14 +70,14 @@ const settingsWait = 5 * time.Second
 // be there.
 func (o nodeOptions) load(c *cobra.Command) (settings.Settings, error) {
 	source := settings.Source{Path: o.config, Explicit: c.Flags().Changed("config")}
-	s, err := within(c.Context(), settingsWait, func() (settings.Settings, error) {
+	s, err := wait.For(c.Context(), settingsWait, func() (settings.Settings, error) {
 		s, _, err := source.Load()
 		return s, err
-	})
+	}, nil)
 	var mistakes strict.Errors
 	switch {
 	case err == nil:
-	case errors.Is(err, errNoAnswer):
+	case errors.Is(err, wait.ErrNoAnswer):
 		return s, &exit{ExitCannotTell, fmt.Errorf("settings %s: %w", show.Word(o.config), err)}
 	case source.Explicit && !errors.As(err, &mistakes):
 		return s, &exit{ExitCannotTell, err}
@@ -174,17 +175,12 @@ func (n *node) findKubelet() kubelet {
 	if root := n.settings.Host.KubeletRoot; root != settings.Auto {
 		return kubelet{root, "settings"}
 	}
-	found := make(chan kubelet, 1)
-	go func() {
+	k, err := wait.For(context.Background(), kubeletWait, func() (kubelet, error) {
 		root, evidence, _ := discover.KubeletRoot(n.proc)
-		found <- kubelet{root, evidence}
-	}()
-	timer := time.NewTimer(kubeletWait)
-	defer timer.Stop()
-	select {
-	case k := <-found:
-		return k
-	case <-timer.C:
+		return kubelet{root, evidence}, nil
+	}, nil)
+	if err != nil {
 		return kubelet{discover.DefaultKubeletRoot, "default; the search for its process does not end"}
 	}
+	return k
 }

@@ -8,35 +8,8 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/internal/wait"
 )
-
-// errNoAnswer is of what is not waited for any longer.
-var errNoAnswer = errors.New("no answer")
-
-// within asks something that can hang, and leaves it behind when that takes too
-// long. With an error of its own the value is what ask returned.
-func within[T any](ctx context.Context, most time.Duration, ask func() (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		value, err := ask()
-		answers <- answer{value, err}
-	}()
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	var none T
-	select {
-	case a := <-answers:
-		return a.value, a.err
-	case <-timer.C:
-		return none, fmt.Errorf("%w in %v", errNoAnswer, most)
-	case <-ctx.Done():
-		return none, fmt.Errorf("%w: %w", errNoAnswer, ctx.Err())
-	}
-}
 
 // step says what a verb is about to do, so that there is something to tell if
 // that does not end.
@@ -49,11 +22,11 @@ func bounded[T any](ctx context.Context, most time.Duration, work func(context.C
 	var now atomic.Value
 	now.Store("the beginning")
 	inside, cancel := context.WithTimeout(ctx, most-most/10)
-	value, err := within(ctx, most, func() (T, error) {
+	value, err := wait.For(ctx, most, func() (T, error) {
 		defer cancel()
 		return work(inside, func(what string) { now.Store(what) })
-	})
-	if errors.Is(err, errNoAnswer) {
+	}, nil)
+	if errors.Is(err, wait.ErrNoAnswer) {
 		return value, &exit{ExitCannotTell, fmt.Errorf("%s: %w", show.Line(now.Load().(string)), err)}
 	}
 	return value, err

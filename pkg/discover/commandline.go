@@ -2,40 +2,29 @@ package discover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/wait"
 )
 
 const maxCommandLine = 1 << 20 // bytes; what follows is not read
 
-// commandLine returns the arguments of a process, none of a kernel thread. One
-// that does not answer within wait leaves a goroutine behind that waits.
-func commandLine(ctx context.Context, proc string, pid int, wait time.Duration) ([]string, error) {
-	if wait == 0 {
+// CommandLine returns the arguments of a process, none of a kernel thread. One
+// that does not answer within most leaves a goroutine behind that waits.
+func CommandLine(ctx context.Context, proc string, pid int, most time.Duration) ([]string, error) {
+	if most == 0 {
 		return readArguments(proc, pid)
 	}
-	type answer struct {
-		args []string
-		err  error
+	args, err := wait.For(ctx, most, func() ([]string, error) { return readArguments(proc, pid) }, nil)
+	if errors.Is(err, wait.ErrNoAnswer) {
+		err = fmt.Errorf("its command line could not be read: its memory is waited for: %w", err)
 	}
-	done := make(chan answer, 1)
-	go func() {
-		args, err := readArguments(proc, pid)
-		done <- answer{args, err}
-	}()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case a := <-done:
-		return a.args, a.err
-	case <-timer.C:
-		return nil, fmt.Errorf("its command line could not be read in %v: its memory is waited for", wait)
-	case <-ctx.Done():
-		return nil, fmt.Errorf("its command line was not read: %w", ctx.Err())
-	}
+	return args, err
 }
 
 func readArguments(proc string, pid int) ([]string, error) {

@@ -158,7 +158,7 @@ func TestAKubeletThatHangsIsWaitedForAndSaid(t *testing.T) {
 	put(t, proc, "9", running{hostTable, "kubelet", ""})
 	hang(t, filepath.Join(proc, "9", "cmdline"))
 	procs := scan(t.Context(), proc, time.Millisecond)
-	if len(procs.kubelets) != 0 || len(procs.errs) != 1 || !strings.Contains(procs.errs[0], "could not be read in 1ms") {
+	if len(procs.kubelets) != 0 || len(procs.errs) != 1 || !strings.Contains(procs.errs[0], "no answer in 1ms") {
 		t.Errorf("%+v", procs)
 	}
 }

@@ -63,7 +63,7 @@ func scan(ctx context.Context, proc string, wait time.Duration) processes {
 			all.pass(kubelet, fmt.Sprintf("process %d %q: %s", pid, comm, host.Why))
 			continue
 		}
-		args, err := commandLine(ctx, proc, pid, wait)
+		args, err := CommandLine(ctx, proc, pid, wait)
 		if err != nil {
 			all.failed(fmt.Errorf("process %d %q: %w", pid, comm, err))
 			continue

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/wait"
 )
 
 // The service managers, by what a persistent fix has to look like.
@@ -101,20 +103,9 @@ func containerVariable(environ string) string {
 
 // environ reads an environment, which is the memory of a process and can hang.
 func environ(ctx context.Context, path string) string {
-	done := make(chan string, 1)
-	go func() {
-		text, _ := os.ReadFile(path) // root's alone: without it, there is one sign less
-		done <- string(text)
-	}()
-	timer := time.NewTimer(time.Second)
-	defer timer.Stop()
-	select {
-	case text := <-done:
-		return text
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ""
+	// It is root's alone: without it, there is one sign less.
+	text, _ := wait.For(ctx, time.Second, func() ([]byte, error) { return os.ReadFile(path) }, nil)
+	return string(text)
 }
 
 // wsl reports Microsoft's kernel.

@@ -2,14 +2,13 @@ package doctor
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
@@ -48,7 +47,7 @@ func (s *Snapshot) daemons() (all []daemon, why string) {
 		if p.Thread != 0 || p.Comm != pluginBase && !strings.HasSuffix(p.Comm, "-"+pluginBase) {
 			continue
 		}
-		args, err := commandLine(s.Context, s.Proc, p.PID)
+		args, err := discover.CommandLine(s.Context, s.Proc, p.PID, time.Second)
 		switch {
 		case os.IsNotExist(err) || err == nil && len(args) == 0:
 			continue // it ended
@@ -72,41 +71,6 @@ func (s *Snapshot) daemons() (all []daemon, why string) {
 		all = append(all, d)
 	}
 	return all, why
-}
-
-// commandLine reads the arguments of a process. One whose memory is waited for
-// leaves a goroutine behind.
-func commandLine(ctx context.Context, proc string, pid int) ([]string, error) {
-	type answer struct {
-		args []string
-		err  error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		f, err := os.Open(fmt.Sprintf("%s/%d/cmdline", proc, pid))
-		if err != nil {
-			done <- answer{nil, err}
-			return
-		}
-		defer f.Close()
-		text, err := io.ReadAll(io.LimitReader(f, 1<<16))
-		text = []byte(strings.TrimRight(string(text), "\x00"))
-		if err != nil || len(text) == 0 {
-			done <- answer{nil, err}
-			return
-		}
-		done <- answer{strings.Split(string(text), "\x00"), nil}
-	}()
-	timer := time.NewTimer(time.Second)
-	defer timer.Stop()
-	select {
-	case a := <-done:
-		return a.args, a.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("read the command line of process %d: %w", pid, ctx.Err())
-	case <-timer.C:
-		return nil, fmt.Errorf("read the command line of process %d: its memory is waited for", pid)
-	}
 }
 
 // installed returns by what it is known that mountward is meant to be a plugin

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/wait"
 )
 
 var errNoWay = errors.New("nothing leads to it: no process, descriptor or bind mount that we can use")
@@ -74,7 +75,7 @@ func (c *Census) openHold(ctx context.Context, n *Namespace, h Hold) (*os.File, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWalk)
 	defer cancel()
-	return bounded(ctx, func() (*os.File, error) {
+	return wait.For(ctx, maxWait, func() (*os.File, error) {
 		root, err := linux.OpenMagic(c.proc + "/" + c.taskOf(in.PIDs[0]) + "/root")
 		if err != nil {
 			return nil, err
@@ -87,7 +88,7 @@ func (c *Census) openHold(ctx context.Context, n *Namespace, h Hold) (*os.File, 
 // openListed finds the namespace in the kernel's list. That has it as long as
 // it is there.
 func (c *Census) openListed(ctx context.Context, n *Namespace) (*os.File, error) {
-	return bounded(ctx, func() (*os.File, error) {
+	return wait.For(ctx, maxWait, func() (*os.File, error) {
 		var found *os.File
 		opened := ErrGone
 		err := linux.WalkMountNamespaces(c.proc, func(f *os.File, ns linux.MountNS) bool {

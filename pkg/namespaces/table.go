@@ -7,9 +7,11 @@ import (
 	"io"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/wait"
 )
 
 const (
@@ -40,7 +42,7 @@ var (
 // second reading too: kernels before 5.8 can drop a line while others are
 // unmounted.
 func (c *Census) Table(ctx context.Context, n *Namespace) (*hostview.Table, error) {
-	t, err := bounded(ctx, func() (*hostview.Table, error) { return c.table(ctx, n) }, nil)
+	t, err := wait.For(ctx, maxWait, func() (*hostview.Table, error) { return c.table(ctx, n) }, nil)
 	if err != nil {
 		return nil, &hostview.CannotTell{Path: "mount table of " + n.String(), Why: err.Error(), Err: err}
 	}
@@ -209,3 +211,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// maxWait bounds what only the kernel is asked: for a table of 50,000 mounts it
+// takes parts of a second, and more while others mount.
+const maxWait = 30 * time.Second

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/wait"
 )
 
 // Take lists the namespaces. An error says that nothing could be listed, or not
@@ -98,7 +99,7 @@ func kernelList(ctx context.Context, proc string) ([]linux.MountNS, error) {
 	if !capable(proc) {
 		return nil, errIncapable
 	}
-	return bounded(ctx, func() (all []linux.MountNS, err error) {
+	return wait.For(ctx, maxWait, func() (all []linux.MountNS, err error) {
 		err = linux.WalkMountNamespaces(proc, func(_ *os.File, ns linux.MountNS) bool {
 			all = append(all, ns)
 			return true

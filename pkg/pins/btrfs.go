@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
@@ -14,7 +15,7 @@ func (s *search) btrfsID(n *namespaces.Namespace, mountPoint string) (string, er
 	if len(n.PIDs) == 0 {
 		return "", fmt.Errorf("no process is in the namespace, through which it could be asked")
 	}
-	return within(s.ctx, func() (string, error) {
+	return wait.For(s.ctx, patience, func() (string, error) {
 		root, err := linux.OpenMagic(fmt.Sprintf("%s/%d/root", s.Proc, n.PIDs[0]))
 		if err != nil {
 			return "", err
@@ -27,5 +28,5 @@ func (s *search) btrfsID(n *namespaces.Namespace, mountPoint string) (string, er
 		defer dir.Close()
 		b, err := linux.Btrfs(dir)
 		return b.FSID, err
-	})
+	}, nil)
 }

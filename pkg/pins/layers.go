@@ -9,6 +9,7 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/namespaces"
 	"github.com/mountward/mountward/pkg/overlay"
 )
@@ -167,7 +168,7 @@ func (s *search) thereIn(n *namespaces.Namespace, p string) bool {
 	if len(n.PIDs) == 0 {
 		return false
 	}
-	_, err := within(s.ctx, func() (struct{}, error) {
+	_, err := wait.For(s.ctx, patience, func() (struct{}, error) {
 		root, err := linux.OpenMagic(fmt.Sprintf("%s/%d/root", s.Proc, n.PIDs[0]))
 		if err != nil {
 			return struct{}{}, err
@@ -178,7 +179,7 @@ func (s *search) thereIn(n *namespaces.Namespace, p string) bool {
 			return struct{}{}, err
 		}
 		return struct{}{}, f.Close()
-	})
+	}, nil)
 	return err == nil
 }
 

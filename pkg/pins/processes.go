@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
@@ -24,6 +26,9 @@ type held struct {
 	text    string
 	on      facts.DeviceNumber // the block device that is open
 }
+
+// patience is how long one process or one file system is waited for.
+const patience = 2 * time.Second
 
 // processes looks at what every process has open, mapped, or stands in. Nothing
 // is opened: a descriptor on a slave copy would make the host's unmount busy.
@@ -55,11 +60,11 @@ func (s *search) processes() {
 					files []held
 					err   error
 				}
-				f, err := within(s.ctx, func() (found, error) {
+				f, err := wait.For(s.ctx, patience, func() (found, error) {
 					files, err := s.inspect(all[i])
 					return found{files, err}, nil
-				})
-				if errors.Is(err, errNoAnswer) {
+				}, nil)
+				if errors.Is(err, wait.ErrNoAnswer) {
 					mu.Lock()
 					stuck++
 					mu.Unlock()
