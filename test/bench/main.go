@@ -1,11 +1,13 @@
 //go:build linux
 
-// Command bench prints figures of the map: of one task, and of a node with many
-// tasks and mounts, each beside what a person has without mountward, measured
-// in the same run. It asserts nothing; what counts are the ratios.
+// Command bench prints figures of the map, of one task and of a node with many
+// tasks and mounts, of doctor on that node, and of pins on one with many mount
+// namespaces, each beside what a person has without mountward, measured in the
+// same run. It asserts nothing; what counts are the ratios.
 //
-// It needs root and mkfs.ext4, and runs in mount and pid namespaces of its own,
-// where /var/lib and /run are empty.
+// It needs root, mkfs.ext4 and, for one figure, fuser, and runs in mount and pid
+// namespaces of its own, where /var/lib and /run are empty. The verbs are those
+// of the built binary: $MOUNTWARD or bin/mountward.
 package main
 
 import (
@@ -19,22 +21,42 @@ import (
 )
 
 const (
-	isolatedVariable = "MOUNTWARD_BENCH_ISOLATED"
+	isolatedVariable = "MOUNTWARD_BENCH_ISOLATED" // a stage
 	taskVariable     = "MOUNTWARD_BENCH_TASK"
+)
+
+// The stages, each of which runs on a node of its own.
+const (
+	stageMap  = "map"
+	stagePins = "pins"
 )
 
 func main() {
 	if dir := os.Getenv(taskVariable); dir != "" {
 		end(becomeTask(dir))
 	}
+	if os.Getenv(meterVariable) != "" {
+		end(becomeMeter(os.Args[1:]))
+	}
+	if how := os.Getenv(holderVariable); how != "" {
+		end(becomeHolder(how))
+	}
 	tasks := flag.Int("tasks", 500, "tasks of the node")
 	mounts := flag.Int("mounts", 50_000, "mounts of the node")
 	rounds := flag.Int("rounds", 1000, "measured maps of one task")
+	spaces := flag.Int("namespaces", 500, "mount namespaces of the node of pins")
 	flag.Parse()
-	if os.Getenv(isolatedVariable) == "" {
-		end(isolate())
+	switch os.Getenv(isolatedVariable) {
+	case stageMap:
+		end(run(context.Background(), *tasks, *mounts, *rounds))
+	case stagePins:
+		end(runPins(*spaces))
+	default:
+		if err := isolate(stageMap); err != nil {
+			end(err)
+		}
+		end(isolate(stagePins))
 	}
-	end(run(context.Background(), *tasks, *mounts, *rounds))
 }
 
 func end(err error) {
@@ -50,9 +72,9 @@ func end(err error) {
 }
 
 // isolate runs the program again where nothing it mounts or starts outlives it.
-func isolate() error {
+func isolate(stage string) error {
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), isolatedVariable+"=1")
+	cmd.Env = append(os.Environ(), isolatedVariable+"="+stage)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL,
@@ -83,5 +105,8 @@ func run(ctx context.Context, tasks, mounts, rounds int) (err error) {
 	if err := b.one(ctx, rounds); err != nil {
 		return err
 	}
-	return b.node(ctx)
+	if err := b.node(ctx); err != nil {
+		return err
+	}
+	return doctorOn(mounts)
 }
