@@ -121,7 +121,7 @@ func (o *doctorOptions) run(c *cobra.Command, m machine) error {
 // keeps it does not see what is told beside it.
 func (o *doctorOptions) failed(c *cobra.Command, err error) error {
 	if o.oneLine {
-		fmt.Fprintln(c.OutOrStdout(), doctor.OneLine(nil, []namespaces.Unknown{{What: "doctor", Why: err.Error()}}))
+		fmt.Fprintln(c.OutOrStdout(), doctor.Document{Unknown: []namespaces.Unknown{{What: "doctor", Why: err.Error()}}}.OneLine())
 	}
 	return err
 }
@@ -138,6 +138,7 @@ func (o *doctorOptions) examine(ctx context.Context, m machine, s settings.Setti
 	}
 	at("the node")
 	snapshot, err := doctor.Gather(ctx, doctor.Machine{
+		User: os.Geteuid(),
 		Proc: m.proc, Sys: m.sys, Host: s.Host, States: o.node.states, Open: m.files, Now: time.Now(),
 	})
 	if err != nil {
@@ -163,7 +164,7 @@ func (o *doctorOptions) report(ctx context.Context, s *doctor.Snapshot) (doctor.
 		return doctor.Run(ctx, s, doctor.Checks()).Document(s), nil
 	}
 	var err error
-	d := doctor.Run(ctx, s, []doctor.Check{{Name: "pod", Run: func(s *doctor.Snapshot) (all []doctor.Finding) {
+	d := doctor.Run(ctx, s, []doctor.Check{{Name: doctor.PodCheck, Run: func(s *doctor.Snapshot) (all []doctor.Finding) {
 		all, err = doctor.ComparePod(s, o.pod)
 		return all
 	}}}).Document(s)
@@ -193,7 +194,7 @@ func (o *doctorOptions) print(c *cobra.Command, d doctor.Document) error {
 	w := c.OutOrStdout()
 	switch {
 	case o.oneLine:
-		_, err := fmt.Fprintln(w, doctor.OneLine(d.Findings, d.Unknown))
+		_, err := fmt.Fprintln(w, d.OneLine())
 		return err
 	case o.output == formatJSON:
 		return show.JSON(w, d)

@@ -29,11 +29,16 @@ func exposureCommand(m machine) *cobra.Command {
 		Short: "print who can reach a volume, a pod's data or a path now, and who could mount onto the host",
 		Long: `Exposure prints every container whose mount table shows TARGET now, at which path,
 through which of its mounts, read-only or writable by that very mount, and as
-which users; foreign ones first, the pod whose volume it is marked as its own. It
-is about reach, not permission: modes, ACLs and LSMs are not judged.
+which users; foreign ones first, the pod whose volume it is marked as its own.
+"ro*" is read-only and can be remounted writable from inside, of "ro?" that cannot
+be told. What a process has open, or stands in, counts as well where no mount
+shows it any more. It is about reach, not permission: modes, ACLs and LSMs are not
+judged.
 
 TARGET is VG/LV, a device or MAJ:MIN, a path such as the directory of a secret, a
-container, or a pod. With --writers it prints who has a mount that is shared with
+container, or a pod. What the host has mounted below a path is asked about with
+it. The layers of an overlay count where the kernel proves them; else the overlay
+is named as what cannot be told. With --writers it prints who has a mount that is shared with
 the host, so that what is mounted there is so on the host, and who of them has
 the right to mount; with TARGET only those that can mount onto, above or below
 it.
@@ -108,6 +113,9 @@ func (o *exposureOptions) printReport(c *cobra.Command, x exposed) error {
 		return err
 	}
 	tellUnknown(c.ErrOrStderr(), asVolumes(e.Unknown))
+	if e.Below > 0 {
+		hint(c.ErrOrStderr(), fmt.Sprintf("with what is mounted below it: %s", plural(e.Below, "mount")))
+	}
 	return o.verdict(c, x, e.Reached(), len(e.Unknown), "nobody but the node reaches it", e.Namespaces)
 }
 
@@ -137,7 +145,7 @@ func (o *exposureOptions) verdict(c *cobra.Command, x exposed, found bool, missi
 	case missing > 0:
 		return &exit{code: ExitCannotTell}
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %d mount namespaces, %d containers; %s\n", nothing, searched, x.searched.Containers, x.node.searched())
+	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %s, %s; %s\n", nothing, plural(searched, "mount namespace"), plural(x.searched.Containers, "container"), x.node.searched())
 	return nil
 }
 
@@ -147,4 +155,11 @@ func asVolumes(all []namespaces.Unknown) []volumes.Unknown {
 		out = append(out, volumes.Unknown(u))
 	}
 	return out
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -58,6 +58,7 @@ func (o *exposureOptions) look(ctx context.Context, x *exposed, args []string, a
 	node := exposure.Node{
 		Proc: n.proc, Census: census, Namespaces: census.Namespaces, Tasks: tasks, Host: host,
 		KubeletRoot: root, Unknown: slices.Concat(unknown, census.Unknown),
+		Upper: exposure.Uppers(n.proc, n.view, fileWait), Differ: exposure.Sizes(n.view),
 	}
 	x.shown = show.ExposedNode{
 		Node: n.shown(), MountNamespaces: host,

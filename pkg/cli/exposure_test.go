@@ -37,3 +37,19 @@ func TestTheExitCodeOfExposure(t *testing.T) {
 		}
 	}
 }
+
+// TestAPathOfTheCommandLineIsAsItWasWritten, below the working directory and
+// without more slashes than it takes.
+func TestAPathOfTheCommandLineIsAsItWasWritten(t *testing.T) {
+	for here, paths := range map[string]map[string]string{
+		"/":    {"x": "/x", "./x": "/x", ".//./x": "/x", ".": "/.", "./": "/", "../x": "/../x", "a/../b": "/a/../b", "/x//y": "/x//y"},
+		"/usr": {"x": "/usr/x", "./x": "/usr/x", ".": "/usr/.", "./": "/usr/", "../x": "/usr/../x", ".x": "/usr/.x"},
+	} {
+		t.Chdir(here)
+		for path, want := range paths {
+			if got, err := absolute(path); got != want || err != nil {
+				t.Errorf("%s from %s: %q, %v; want %q", path, here, got, err, want)
+			}
+		}
+	}
+}

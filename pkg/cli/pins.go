@@ -36,11 +36,13 @@ and nothing is run; neither the daemon nor containerd need run.
 
 TARGET is VG/LV, a device or MAJ:MIN, a path, a container, a pod, or the file of a
 namespace such as /run/netns/x. A path that is no mount point means that part of
-its file system. With --all it prints every logical volume whose file system
-neither the host nor a pod uses and that something holds all the same.
+its file system, and a directory also what the host has mounted below it. With
+--all it prints every logical volume whose file system neither the host nor a pod
+uses and that something holds all the same, or may hold.
 
 Exit code: 0 nothing holds it, 1 something does (also a pod that just uses it),
-2 nothing was found and not all could be read, or no such target, 64 usage.`,
+2 nothing was found and not all could be read, or something can hold it that
+cannot be told of, or no such target; 64 usage.`,
 		Example: `  mountward pins vg0/pvc-1
   mountward pins 253:7
   mountward pins /run/netns/cni-1
@@ -66,7 +68,7 @@ Exit code: 0 nothing holds it, 1 something does (also a pod that just uses it),
 		},
 	}
 	o.node.flags(c)
-	c.Flags().BoolVar(&o.all, "all", false, "every logical volume that is held though nobody uses it")
+	c.Flags().BoolVar(&o.all, "all", false, "every logical volume that is or may be held though nobody uses it")
 	outputFlag(c, &o.output, formatTable, formatJSON)
 	return c
 }
@@ -101,7 +103,7 @@ func (o *pinsOptions) run(c *cobra.Command, m machine, args []string) error {
 	defer x.node.close()
 	p := show.Pins{Schema: show.PinsSchema, Node: x.node.shown(), Unknown: x.unknown, Groups: pins.Groups(x.reports)}
 	for i := range x.reports {
-		if !o.all || x.reports[i].Pinned() {
+		if !o.all || x.reports[i].Pinned() != facts.No {
 			p.Reports = append(p.Reports, x.reports[i])
 		}
 	}
@@ -151,7 +153,7 @@ func (o *pinsOptions) find(ctx context.Context, x *pinned, args []string, at ste
 	}
 	node := pins.Node{
 		Proc: n.proc, Sys: n.sys, KubeletRoot: n.kubelet.root, Census: census, Tables: census, Tasks: tasks,
-		TasksWhy: o.tasksWhy(n, unknown), Devices: n.devices.Moment(), Host: n.view, Opens: pins.DeviceMapper(n.dev),
+		TasksWhy: o.tasksWhy(n, unknown), Devices: n.devices.Moment(), Host: n.view, Opens: pins.DeviceMapper(n.dev), FSType: pins.Probe(n.dev),
 		Self: os.Getpid(),
 	}
 	host, err := n.hostNamespaces(census)
@@ -186,31 +188,25 @@ func (o *pinsOptions) tasksWhy(n *node, unknown []namespaces.Unknown) string {
 // verdict is the exit code. What was found counts, whatever else could not be
 // read.
 func (o *pinsOptions) verdict(x pinned, p show.Pins, missing int) error {
-	code := ExitYes
-	if missing > 0 {
-		code = ExitCannotTell
+	answer := facts.No
+	if o.all && missing > 0 || len(x.unknown) > 0 {
+		answer = facts.Unknown
 	}
-	if o.all {
-		if len(p.Reports) > 0 {
-			code = ExitNo
+	for i := range p.Reports {
+		of := p.Reports[i].Answer()
+		if o.all {
+			of = p.Reports[i].Pinned()
 		}
-	} else {
-		code = ExitYes
-		for i := range x.reports {
-			switch x.reports[i].Answer() {
-			case facts.Yes:
-				return &exit{code: ExitNo}
-			case facts.Unknown:
-				code = ExitCannotTell
-			case facts.No:
-			}
-		}
-		if len(x.unknown) > 0 {
-			code = ExitCannotTell
+		switch of {
+		case facts.Yes:
+			return &exit{code: ExitNo}
+		case facts.Unknown:
+			answer = facts.Unknown
+		case facts.No:
 		}
 	}
-	if code != ExitYes {
-		return &exit{code: code}
+	if answer == facts.Unknown {
+		return &exit{code: ExitCannotTell}
 	}
 	return nil
 }

@@ -35,13 +35,17 @@ func (n *node) path(ctx context.Context, path string) (show.Target, error) {
 }
 
 // absolute makes a path of the command line absolute and leaves it as it is
-// otherwise: "a/.." is not "." where a is a symbolic link.
+// otherwise, but for a "./" before it: "a/.." is not "." where a is a symbolic
+// link.
 func absolute(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil
 	}
+	for strings.HasPrefix(path, "./") {
+		path = strings.TrimLeft(path[1:], "/")
+	}
 	here, err := os.Getwd()
-	return here + "/" + path, err
+	return strings.TrimSuffix(here, "/") + "/" + path, err
 }
 
 // device resolves a block device by its number. The error is in the target as

@@ -86,7 +86,7 @@ func TestLogicalVolumeIsFoundByItsName(t *testing.T) {
 // TestPathStaysAsItIsWritten: what ".." leads to is the kernel's to tell.
 func TestPathStaysAsItIsWritten(t *testing.T) {
 	t.Chdir("/")
-	for path, want := range map[string]string{"/a/../b": "/a/../b", "/": "/", "a/..": "//a/..", ".": "//."} {
+	for path, want := range map[string]string{"/a/../b": "/a/../b", "/": "/", "a/..": "/a/..", ".": "/.", "./x": "/x", ".//./a/..": "/a/.."} {
 		if got, err := absolute(path); err != nil || got != want {
 			t.Errorf("%s: %q %v, want %q", path, got, err, want)
 		}

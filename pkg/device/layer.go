@@ -38,9 +38,12 @@ type Layer struct {
 	Part string         `json:"part,omitempty"` // of an LVLayer: "tpool", "real", "rimage"
 	// Lower are the devices directly below, ascending. They are layers of the
 	// same chain, but for those that Unknown says were not followed.
-	Lower   []facts.DeviceNumber `json:"lower,omitempty"`
-	Note    string               `json:"note,omitempty"`    // a label for people
-	Unknown string               `json:"unknown,omitempty"` // why what is here or below cannot be told
+	Lower []facts.DeviceNumber `json:"lower,omitempty"`
+	// File is of a loop device: the anonymous number, st_dev, of the file system
+	// that its file is on, which tells no device. It is zero for any other.
+	File    facts.DeviceNumber `json:"-"`
+	Note    string             `json:"note,omitempty"`    // a label for people
+	Unknown string             `json:"unknown,omitempty"` // why what is here or below cannot be told
 }
 
 // Label is the name to show a person: the device mapper's, not mangled any

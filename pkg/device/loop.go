@@ -38,6 +38,7 @@ func (d directory) behind(l *Layer, ask func(string) (LoopStatus, error)) error 
 	case !s.Block.IsZero():
 		l.Lower = []facts.DeviceNumber{s.Block}
 	case s.File.Major == 0:
+		l.File = s.File
 		l.Unknown = fmt.Sprintf("its file is on device number %s, of a file system without a block device of its own", s.File)
 	default:
 		l.Lower = []facts.DeviceNumber{s.File}

@@ -1,12 +1,9 @@
 package hostview
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -14,9 +11,8 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
-
-const roleVariable = "HOSTVIEW_TEST_ROLE"
 
 // play is what a child process of the tests does: "hold" mounts a tmpfs in its
 // own namespace, with a few things in it, and lives until its standard input ends; "shim" takes the
@@ -37,9 +33,7 @@ func play(role string, args []string) error {
 		if err := os.WriteFile(args[0]+"/sub/file", []byte("held"), 0o600); err != nil {
 			return err
 		}
-		fmt.Println("ready")
-		_, err := io.Copy(io.Discard, os.Stdin)
-		return err
+		return linuxtest.Wait()
 	case "shim":
 		if err := os.Chdir(args[0]); err != nil {
 			return err
@@ -47,9 +41,7 @@ func play(role string, args []string) error {
 		if err := os.WriteFile("/proc/self/comm", []byte("containerd-shim"), 0); err != nil {
 			return err
 		}
-		fmt.Println("ready")
-		_, err := io.Copy(io.Discard, os.Stdin)
-		return err
+		return linuxtest.Wait()
 	case "look":
 		pid, err := strconv.Atoi(args[0])
 		if err != nil {
@@ -85,57 +77,19 @@ func lookAt(pid int, path string) (s seen) {
 	return s
 }
 
-// child starts the test binary in a role and returns its process and output.
-func child(t *testing.T, role string, attr *syscall.SysProcAttr, args ...string) (*os.Process, *bufio.Reader) {
-	t.Helper()
-	return childOf(t, "/proc/self/exe", role, attr, args...)
-}
-
-func childOf(t *testing.T, exe, role string, attr *syscall.SysProcAttr, args ...string) (*os.Process, *bufio.Reader) {
-	t.Helper()
-	inR, inW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := os.StartProcess(exe, append([]string{"child"}, args...), &os.ProcAttr{
-		Dir:   "/",
-		Env:   append(os.Environ(), roleVariable+"="+role),
-		Files: []*os.File{inR, outW, os.Stderr},
-		Sys:   attr,
-	})
-	_ = inR.Close()
-	_ = outW.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = inW.Close()
-		_ = p.Kill()
-		_, _ = p.Wait()
-		_ = outR.Close()
-	})
-	return p, bufio.NewReader(outR)
-}
-
 // holder starts a process in a mount namespace of its own, where a tmpfs with
 // the directory "sub", a file in it and a link to it is mounted at dir.
-func holder(t *testing.T, dir string) *os.Process {
+func holder(t *testing.T, dir string) *linuxtest.Child {
 	t.Helper()
-	p, out := child(t, "hold", &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, dir)
-	if line, err := out.ReadString('\n'); err != nil {
-		t.Fatalf("the child is not ready: %q %v", line, err)
-	}
+	p := linuxtest.Start(t, "hold", &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, dir)
+	p.Line(t) // it is ready
 	return p
 }
 
 func looker(t *testing.T, attr *syscall.SysProcAttr, pid int, path string) (s seen) {
 	t.Helper()
-	_, out := child(t, "look", attr, strconv.Itoa(pid), path)
-	if err := json.NewDecoder(out).Decode(&s); err != nil {
+	p := linuxtest.Start(t, "look", attr, strconv.Itoa(pid), path)
+	if err := json.NewDecoder(p.Out).Decode(&s); err != nil {
 		t.Fatal(err)
 	}
 	return s

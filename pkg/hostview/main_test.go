@@ -1,45 +1,16 @@
 package hostview
 
 import (
-	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
-// TestMain moves the test process into a mount namespace of its own: exec makes
-// the namespace of one thread that of the process, and whatever is mounted is
-// gone with the process, however it ends.
-func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
-		if err := play(role, os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	const done = "HOSTVIEW_TEST_NAMESPACE"
-	if os.Geteuid() == 0 && os.Getenv(done) == "" {
-		if err := isolate(done); err != nil {
-			fmt.Fprintln(os.Stderr, "make a mount namespace for the tests:", err)
-			os.Exit(1)
-		}
-	}
-	os.Exit(m.Run())
-}
-
-func isolate(done string) error {
-	runtime.LockOSThread()
-	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
-		return err
-	}
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return err
-	}
-	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), done+"=1"))
-}
+// TestMain runs the tests in a mount namespace of their own.
+func TestMain(m *testing.M) { linuxtest.Main(m, syscall.MS_PRIVATE, play) }
 
 func needRoot(t testing.TB) {
 	t.Helper()

@@ -13,16 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
 // shimOf starts a process that is named like a shim and has the working
 // directory of one.
 func shimOf(t *testing.T, exe, cwd string, attr *syscall.SysProcAttr) int {
 	t.Helper()
-	p, out := childOf(t, exe, "shim", attr, cwd)
-	if line, err := out.ReadString('\n'); err != nil {
-		t.Fatalf("the child is not ready: %q %v", line, err)
-	}
+	p := linuxtest.StartFile(t, exe, "shim", attr, cwd)
+	p.Line(t) // it is ready
 	return p.Pid
 }
 

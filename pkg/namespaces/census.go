@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/mountward/mountward/pkg/hostview"
 )
 
 // The rungs, as in Options.Rung.
@@ -54,7 +56,8 @@ type Namespace struct {
 	// socket, or the kernel for a moment.
 	Holds []Hold
 
-	root string // the id of the mount at "/" of its processes, where links could not be read
+	root  string          // the id of the mount at "/" of its processes, where links could not be read
+	table *hostview.Table // as Kept returns it
 }
 
 // Hold is what keeps a mount namespace without being in it.

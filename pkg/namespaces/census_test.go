@@ -16,6 +16,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
 // rungs are those that this kernel has.
@@ -89,9 +90,9 @@ func TestANamespaceThatOnlyADescriptorHoldsIsFound(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	p, inode := holder(t, dir)
-	keeper := child(t, "keep", nil, fmt.Sprintf("/proc/%d/ns/mnt", p.Pid))
-	keeper.line(t)
-	p.end()
+	keeper := linuxtest.Start(t, "keep", nil, fmt.Sprintf("/proc/%d/ns/mnt", p.Pid))
+	keeper.Line(t)
+	p.End()
 	for _, rung := range rungs(t) {
 		c := take(t, rung)
 		n, ok := c.At(inode)
@@ -112,7 +113,7 @@ func TestANamespaceThatOnlyADescriptorHoldsIsFound(t *testing.T) {
 }
 
 // gone ends what holds the namespace and looks that nothing of it is left.
-func gone(t *testing.T, inode uint64, last *process) {
+func gone(t *testing.T, inode uint64, last *linuxtest.Child) {
 	t.Helper()
 	for _, rung := range rungs(t) {
 		c := take(t, rung)
@@ -131,7 +132,7 @@ func gone(t *testing.T, inode uint64, last *process) {
 		}()
 	}
 	known, _ := take(t, rungs(t)[0]).At(inode)
-	last.end()
+	last.End()
 	ended(t, known)
 }
 
@@ -164,7 +165,7 @@ func TestANamespaceThatOnlyABindMountHoldsIsFound(t *testing.T) {
 		if !errors.Is(err, syscall.EINVAL) || tries == 200 {
 			t.Fatal(err)
 		}
-		p.end()
+		p.End()
 		p, inode = holder(t, dir)
 	}
 	mounted := true
@@ -175,7 +176,7 @@ func TestANamespaceThatOnlyABindMountHoldsIsFound(t *testing.T) {
 		mounted = false
 	}
 	t.Cleanup(unmount)
-	p.end()
+	p.End()
 	own := inodeOfTask(t, "self")
 	for _, rung := range rungs(t) {
 		c := take(t, rung)
@@ -204,12 +205,12 @@ func TestANamespaceThatOnlyABindMountHoldsIsFound(t *testing.T) {
 func TestAThreadAloneInANamespaceIsFound(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
-	p := child(t, "thread", nil, dir)
-	tid, err := strconv.Atoi(p.line(t))
+	p := linuxtest.Start(t, "thread", nil, dir)
+	tid, err := strconv.Atoi(p.Line(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.line(t)
+	p.Line(t)
 	inode := inodeOfTask(t, fmt.Sprintf("%d/task/%d", p.Pid, tid))
 	for _, rung := range rungs(t) {
 		c := take(t, rung)
@@ -241,8 +242,8 @@ func TestANamespaceOfAUserNamespaceHasItsOwner(t *testing.T) {
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: 0, Size: 1}},
 	}
-	p := child(t, "hold", attr, dir)
-	p.line(t)
+	p := linuxtest.Start(t, "hold", attr, dir)
+	p.Line(t)
 	link, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/user", p.Pid))
 	if err != nil {
 		t.Fatal(err)
@@ -292,9 +293,9 @@ func TestNoDescriptorIsLeft(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	p, _ := holder(t, dir)
-	keeper := child(t, "keep", nil, fmt.Sprintf("/proc/%d/ns/mnt", p.Pid))
-	keeper.line(t)
-	p.end()
+	keeper := linuxtest.Start(t, "keep", nil, fmt.Sprintf("/proc/%d/ns/mnt", p.Pid))
+	keeper.Line(t)
+	p.End()
 	open := func() (links []string) {
 		names, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -4,5 +4,7 @@
 //
 // Two rungs lead to the list. "kernel" (Linux 6.12) walks the kernel's own list,
 // which has the namespaces that no process is in; "proc" reads the links of all
-// tasks, and of the descriptors and bind mounts that hold a namespace.
+// tasks, and of the descriptors and bind mounts that hold a namespace. The kernel
+// shows its list to root of the node only, and since 2026 only in the first pid
+// namespace: a container has the rung "proc" unless it has the host's (hostPID).
 package namespaces

@@ -17,42 +17,67 @@ const maxDescriptors = 1 << 20 // of one process
 // descriptors looks for namespaces that a descriptor holds. Only links are
 // read.
 func (t *taking) descriptors(ctx context.Context) {
+	type answer struct {
+		found []held
+		err   error
+	}
+	all := make([]answer, len(t.Processes))
+	each(len(all), func(i int) {
+		switch p := t.Processes[i]; {
+		case p.Kernel || p.Thread != 0:
+		case ctx.Err() != nil:
+			all[i].err = errNotRead
+		default:
+			all[i].found, all[i].err = descriptorsOf(t.proc, p.PID)
+		}
+	})
 	refused := 0
 	var met error
-	for i, p := range t.Processes {
-		if p.Kernel || p.Thread != 0 {
-			continue
+	for i, a := range all {
+		for _, h := range a.found {
+			t.held(h)
 		}
-		if err := ctx.Err(); err != nil {
-			t.unknown(fmt.Sprintf("descriptors of %d processes from %d on", len(t.Processes)-i, p.PID), err)
-			return
+		if errors.Is(a.err, errNotRead) {
+			t.unknown(fmt.Sprintf("descriptors of %d processes from %d on", len(all)-i, t.Processes[i].PID), ctx.Err())
+			break
 		}
-		if err := t.descriptorsOf(p.PID); err != nil && !linux.Gone(err) {
+		if a.err != nil && !linux.Gone(a.err) {
 			refused++
-			met = cmp.Or(met, err)
+			met = cmp.Or(met, a.err)
 		}
 	}
 	if refused > 0 {
-		t.unknown(fmt.Sprintf("descriptors of %d processes", refused), met)
+		what := "descriptors of 1 process"
+		if refused > 1 {
+			what = fmt.Sprintf("descriptors of %d processes", refused)
+		}
+		t.unknown(what, met)
 	}
 }
 
-func (t *taking) descriptorsOf(pid int) error {
-	task, err := linux.OpenProcTask(t.proc, strconv.Itoa(pid))
+// held is a hold on the namespace with the inode number.
+type held struct {
+	inode uint64
+	by    Hold
+}
+
+func descriptorsOf(proc string, pid int) (found []held, err error) {
+	task, err := linux.OpenProcTask(proc, strconv.Itoa(pid))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer task.Close()
-	return task.Descriptors("mnt:[", maxDescriptors, func(fd int, link string) {
+	err = task.Descriptors("mnt:[", maxDescriptors, func(fd int, link string) {
 		if inode, ok := inodeOf(link); ok {
-			t.held(inode, Hold{PID: pid, FD: fd})
+			found = append(found, held{inode, Hold{PID: pid, FD: fd}})
 		}
 	})
+	return found, err
 }
 
-func (t *taking) held(inode uint64, h Hold) {
-	n := t.namespace(inode)
-	n.Holds = append(n.Holds, h)
+func (t *taking) held(h held) {
+	n := t.namespace(h.inode)
+	n.Holds = append(n.Holds, h.by)
 }
 
 // inodeOf reads "mnt:[INODE]".
@@ -79,29 +104,26 @@ func (t *taking) binds(ctx context.Context) {
 		if len(todo) == 0 {
 			return
 		}
-		type bind struct {
-			inode uint64
-			hold  Hold
-		}
-		var found []bind
-		t.each(ctx, todo, 2, func(n *Namespace, table *hostview.Table, err error) {
+		var found []held
+		t.each(ctx, todo, workers, func(n *Namespace, table *hostview.Table, err error) {
 			if err != nil {
 				if !errors.Is(err, ErrGone) {
 					t.unknown(fmt.Sprintf("bind mounts of namespaces in %s", n), err)
 				}
 				return
 			}
+			t.keep(n, table)
 			for e := range table.All() {
 				if e.FSType != "nsfs" {
 					continue
 				}
 				if inode, ok := inodeOf(e.Root); ok {
-					found = append(found, bind{inode, Hold{Path: e.MountPoint, In: n.Inode}})
+					found = append(found, held{inode, Hold{Path: e.MountPoint, In: n.Inode}})
 				}
 			}
 		})
 		for _, b := range found {
-			t.held(b.inode, b.hold)
+			t.held(b)
 		}
 	}
 }

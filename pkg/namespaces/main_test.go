@@ -1,53 +1,20 @@
 package namespaces
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
-const (
-	roleVariable = "NAMESPACES_TEST_ROLE"
-	doneVariable = "NAMESPACES_TEST_NAMESPACE"
-)
-
-// TestMain moves the test process into a mount namespace of its own, with
-// private mounts: whatever is mounted is gone with the process, however it ends.
-func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
-		if err := play(role, os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, role+":", err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if os.Geteuid() == 0 && os.Getenv(doneVariable) == "" {
-		if err := isolate(); err != nil {
-			fmt.Fprintln(os.Stderr, "make a mount namespace for the tests:", err)
-			os.Exit(1)
-		}
-	}
-	os.Exit(m.Run())
-}
-
-func isolate() error {
-	runtime.LockOSThread()
-	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
-		return err
-	}
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return err
-	}
-	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), doneVariable+"=1"))
-}
+// TestMain runs the tests in a mount namespace of their own.
+func TestMain(m *testing.M) { linuxtest.Main(m, syscall.MS_PRIVATE, play) }
 
 // play is what a child process of the tests does. All live until their standard
 // input ends.
@@ -102,7 +69,7 @@ func play(role string, args []string) error {
 			return err
 		}
 		p, err := os.StartProcess("/proc/self/exe", []string{"child"}, &os.ProcAttr{
-			Env: []string{roleVariable + "=wait"}, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+			Env: linuxtest.Role("wait"), Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
 		})
 		if err != nil {
 			return err
@@ -114,64 +81,7 @@ func play(role string, args []string) error {
 	default:
 		return errors.New("no such role")
 	}
-	fmt.Println("ready")
-	_, err := io.Copy(io.Discard, os.Stdin)
-	return err
-}
-
-// process is a child of the tests.
-type process struct {
-	*os.Process
-	in   *os.File
-	out  *bufio.Reader
-	done bool
-}
-
-// line reads one line that the child prints.
-func (p *process) line(t testing.TB) string {
-	t.Helper()
-	text, err := p.out.ReadString('\n')
-	if err != nil {
-		t.Fatalf("the child said %q: %v", text, err)
-	}
-	return strings.TrimSpace(text)
-}
-
-// end ends the child and waits for it.
-func (p *process) end() {
-	if !p.done {
-		p.done = true
-		_ = p.in.Close()
-		_ = p.Kill()
-		_, _ = p.Wait()
-	}
-}
-
-// child starts the test binary in a role.
-func child(t testing.TB, role string, attr *syscall.SysProcAttr, args ...string) *process {
-	t.Helper()
-	inR, inW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := os.StartProcess("/proc/self/exe", append([]string{"child"}, args...), &os.ProcAttr{
-		Dir: "/", Env: append(os.Environ(), roleVariable+"="+role),
-		Files: []*os.File{inR, outW, os.Stderr}, Sys: attr,
-	})
-	_, _ = inR.Close(), outW.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &process{Process: p, in: inW, out: bufio.NewReader(outR)}
-	t.Cleanup(func() {
-		c.end()
-		_ = outR.Close()
-	})
-	return c
+	return linuxtest.Wait()
 }
 
 func ownNamespace() *syscall.SysProcAttr {
@@ -179,10 +89,10 @@ func ownNamespace() *syscall.SysProcAttr {
 }
 
 // holder starts a child in a mount namespace of its own with a tmpfs at dir.
-func holder(t testing.TB, dir string) (*process, uint64) {
+func holder(t testing.TB, dir string) (*linuxtest.Child, uint64) {
 	t.Helper()
-	p := child(t, "hold", ownNamespace(), dir)
-	p.line(t)
+	p := linuxtest.Start(t, "hold", ownNamespace(), dir)
+	p.Line(t)
 	return p, inodeOfTask(t, strconv.Itoa(p.Pid))
 }
 

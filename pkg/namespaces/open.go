@@ -116,7 +116,11 @@ func (c *Census) byEntering(ctx context.Context, n *Namespace) (*hostview.Table,
 		return nil, err
 	}
 	defer m.Close()
-	return readTable(m)
+	r, err := m.Rewind()
+	if err != nil {
+		return nil, err
+	}
+	return readTable(r)
 }
 
 // taskOf returns the directory of a process below procfs, or of a thread.

@@ -8,8 +8,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -93,22 +91,14 @@ var errNotRead = errors.New("not read")
 
 // readAll reads the processes until the context ends.
 func readAll(ctx context.Context, proc string, pids []int, boot time.Time) []seen {
-	const workers = 4 // the kernel does the work, and not all of a node's for us
 	all := make([]seen, len(pids))
-	var next atomic.Int64
-	var done sync.WaitGroup
-	for range workers {
-		done.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(pids)); i = next.Add(1) - 1 {
-				if ctx.Err() != nil {
-					all[i].err = errNotRead
-					continue
-				}
-				all[i].tasks, all[i].err = readProcess(proc, pids[i], boot)
-			}
-		})
-	}
-	done.Wait()
+	each(len(pids), func(i int) {
+		if ctx.Err() != nil {
+			all[i].err = errNotRead
+			return
+		}
+		all[i].tasks, all[i].err = readProcess(proc, pids[i], boot)
+	})
 	return all
 }
 

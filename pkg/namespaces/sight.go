@@ -19,6 +19,25 @@ const (
 	sysAdmin    = 21 // CAP_SYS_ADMIN
 )
 
+// What of a census' Unknown is about who is not in our namespaces. Who looks at a
+// node that is a container has no use for it.
+const (
+	ProcessesOutside = "the processes outside"
+	OtherUsers       = "mount namespaces of other users"
+)
+
+// Inner reports whether a procfs is of another pid namespace than the kernel
+// begins with: false where that cannot be told.
+func Inner(proc string) bool {
+	first, err := linux.OpenProcTask(proc, "1")
+	if err != nil {
+		return false
+	}
+	defer first.Close()
+	pids, err := first.Namespace("ns/pid")
+	return err == nil && pids != firstPidNS
+}
+
 // capable reports whether we have CAP_SYS_ADMIN.
 func capable(proc string) bool {
 	self, err := linux.OpenProcTask(proc, "self")
@@ -48,7 +67,7 @@ func (t *taking) sight() {
 	defer self.Close()
 	if t.Rung == RungKernel {
 		if user, err := self.Namespace("ns/user"); err == nil && user != firstUserNS {
-			t.unknown("mount namespaces of other users", fmt.Errorf("we are in the user namespace user:[%d] and are shown only what belongs to it", user))
+			t.unknown(OtherUsers, fmt.Errorf("we are in the user namespace user:[%d] and are shown only what belongs to it", user))
 		}
 	}
 	// Where the kernel listed the namespaces, a process that is not seen
@@ -72,6 +91,6 @@ func (t *taking) processesSeen(self *linux.ProcTask) {
 		}
 	}
 	if err2 == nil && pids != firstPidNS {
-		t.unknown("the processes outside", fmt.Errorf("%s is of the pid namespace pid:[%d] and shows only those in it", t.proc, pids))
+		t.unknown(ProcessesOutside, fmt.Errorf("%s is of the pid namespace pid:[%d] and shows only those in it", t.proc, pids))
 	}
 }

@@ -140,7 +140,7 @@ func (c *Census) ofProcess(n *Namespace, pid int, sure bool) (*hostview.Table, e
 	// A process can enter another namespace at any time. An open table stays
 	// with that in which it was opened.
 	before := inNamespace(task, n)
-	m, err := task.Mountinfo()
+	m, err := task.Open("mountinfo")
 	if err != nil {
 		return nil, leftOr(err)
 	}
@@ -188,11 +188,7 @@ func leftOr(err error) error {
 	return err
 }
 
-func readTable(m *linux.Mountinfo) (*hostview.Table, error) {
-	r, err := m.Rewind()
-	if err != nil {
-		return nil, err
-	}
+func readTable(r io.Reader) (*hostview.Table, error) {
 	return hostview.ReadTable(&limited{r, maxTable})
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/linux"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
 func lines(table *hostview.Table) (all []string) {
@@ -128,8 +129,8 @@ func TestATableWithoutAProcessIsWhatAProcessSaw(t *testing.T) {
 func TestAProcessThatSeesOnlyAPartIsNotBelieved(t *testing.T) {
 	needRoot(t)
 	dir, jail := t.TempDir(), t.TempDir()
-	p := child(t, "chroot", ownNamespace(), dir, jail)
-	p.line(t)
+	p := linuxtest.Start(t, "chroot", ownNamespace(), dir, jail)
+	p.Line(t)
 	for _, rung := range rungs(t) {
 		c := take(t, rung)
 		n, ok := c.Of(p.Pid)
@@ -148,20 +149,20 @@ func TestAProcessThatSeesOnlyAPartIsNotBelieved(t *testing.T) {
 func TestAProcessThatTookTheLastOnesPlaceIsFound(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
-	p := child(t, "leave", ownNamespace(), dir)
-	p.line(t)
+	p := linuxtest.Start(t, "leave", ownNamespace(), dir)
+	p.Line(t)
 	var all []*Census
 	for _, rung := range rungs(t) {
 		all = append(all, take(t, rung))
 	}
-	if _, err := p.in.Write([]byte{'\n'}); err != nil {
+	if _, err := p.In.Write([]byte{'\n'}); err != nil {
 		t.Fatal(err)
 	}
-	heir, err := strconv.Atoi(p.line(t))
+	heir, err := strconv.Atoi(p.Line(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.line(t) // it is ready
+	p.Line(t) // it is ready
 	if _, err := p.Wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +192,7 @@ func TestANamespaceThatEndsMeanwhileIsNoError(t *testing.T) {
 	for _, rung := range rungs(t) {
 		p, inode := holder(t, dir)
 		c := take(t, rung)
-		p.end()
+		p.End()
 		n, ok := c.At(inode)
 		if !ok {
 			t.Fatalf("%s: mnt:[%d] is not found", rung, inode)
@@ -208,9 +209,9 @@ func TestANamespaceThatEndsMeanwhileIsNoError(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				p := child(t, "hold", ownNamespace(), dir)
-				_, _ = p.out.ReadString('\n')
-				p.end()
+				p := linuxtest.Start(t, "hold", ownNamespace(), dir)
+				_, _ = p.Out.ReadString('\n')
+				p.End()
 			}
 		}
 	})

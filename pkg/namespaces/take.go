@@ -56,6 +56,7 @@ type taking struct {
 	inodes map[uint64]*Namespace
 	closed []int // processes whose namespace link we may not read
 	refuse error // what was met there first
+	kept   int   // mounts of the tables that were read
 }
 
 func (t *taking) unknown(what string, err error) {

@@ -72,16 +72,12 @@ func rootMount(proc, name string) (string, error) {
 		return "", err
 	}
 	defer task.Close()
-	m, err := task.Mountinfo()
+	m, err := task.Open("mountinfo")
 	if err != nil {
 		return "", err
 	}
 	defer m.Close()
-	r, err := m.Rewind()
-	if err != nil {
-		return "", err
-	}
-	id, err := rootIn(io.LimitReader(r, maxRootLines))
+	id, err := rootIn(io.LimitReader(m, maxRootLines))
 	if err != nil {
 		return "", &fs.PathError{Op: "read", Path: proc + "/" + name + "/mountinfo", Err: err}
 	}

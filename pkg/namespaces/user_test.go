@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
 // sights is what a process of another user makes out.
@@ -44,9 +46,9 @@ func TestWithoutRootTheTablesAreReadAndTheRestIsSaid(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	p, _ := holder(t, dir)
-	viewer := child(t, "census", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}, dir)
+	viewer := linuxtest.Start(t, "census", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}, dir)
 	var s sights
-	if err := json.NewDecoder(viewer.out).Decode(&s); err != nil {
+	if err := json.NewDecoder(viewer.Out).Decode(&s); err != nil {
 		t.Fatal(err)
 	}
 	if s.Rung != RungProc || s.Error != "" || !strings.Contains(s.Forced, "CAP_SYS_ADMIN") {
@@ -70,13 +72,13 @@ func TestInAUserNamespaceNoMoreIsClaimedThanSeen(t *testing.T) {
 	needRoot(t)
 	dir := t.TempDir()
 	holder(t, dir)
-	viewer := child(t, "census", &syscall.SysProcAttr{
+	viewer := linuxtest.Start(t, "census", &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: 65534, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: 65534, Size: 1}},
 	}, dir)
 	var s sights
-	if err := json.NewDecoder(viewer.out).Decode(&s); err != nil {
+	if err := json.NewDecoder(viewer.Out).Decode(&s); err != nil {
 		t.Fatal(err)
 	}
 	if s.Rung == RungKernel && len(s.Unknown) == 0 || s.Error != "" || s.Tables < 2 {

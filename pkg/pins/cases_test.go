@@ -53,8 +53,8 @@ func TestCadvisorPinsAVolume(t *testing.T) {
 	hasCure(t, h, "rmdir "+volume)
 	hasCure(t, h, "crictl stop c0ffee")
 	hasCure(t, h, "kubectl delete pod -n kube-system cadvisor-abc")
-	if r.Open == nil || r.Open.Count != 1 || r.Open.Explained != 1 || !r.Pinned() || r.Answer() != facts.Yes || len(r.Suspects) != 0 {
-		t.Errorf("open %+v, pinned %t, suspects %q", r.Open, r.Pinned(), r.Suspects)
+	if r.Open == nil || r.Open.Count != 1 || r.Open.Explained != 1 || r.Pinned() != facts.Yes || r.Answer() != facts.Yes || len(r.Suspects) != 0 {
+		t.Errorf("open %+v, pinned %v, suspects %q", r.Open, r.Pinned(), r.Suspects)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestAVolumeThatTheHostNeverHad(t *testing.T) {
 	f.namespace(4026532300, namespaces.Process{PID: 400, Comm: "lxd", Owner: namespaces.Owner{Unit: "snap.lxd.daemon.service"}},
 		"600 1 7:4 / / ro - squashfs /dev/loop4 ro\n601 600 0:70 / /var/snap/lxd/common rw - tmpfs tmpfs rw\n602 601 253:7 / /var/snap/lxd/common/pool/c1 rw - ext4 /dev/vg0/c1 rw")
 	r := f.find("vg0/pvc-1")
-	wantHolders(t, r, "mount other 400 a private copy, taken when the namespace was made: the host's unmount did not reach it, which has no mount of it")
+	wantHolders(t, r, "mount other 400 a private copy: it stays, and the host has no mount of it")
 }
 
 // lvm2 49: busy and no namespace has it. No culprit is made up.
@@ -147,6 +147,37 @@ func TestMultipathHoldsADisk(t *testing.T) {
 	hasCure(t, r.Holders[0], "multipath -f mpatha")
 }
 
+// Before Linux 6.10 a swap area is two openings of its device.
+func TestASwapAreaExplainsItsOpenings(t *testing.T) {
+	for release, opens := range map[string]int{"6.1.0-57-cloud-amd64": 2, "6.9.12": 2, "5.14.0-503.el9": 2, "6.10.0": 1, "6.12.118+deb13": 1, "7.0": 1, "?": 1} {
+		f := newFixture(t)
+		f.lv()
+		f.file("proc/sys/kernel/osrelease", release+"\n")
+		f.file("proc/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n/dev/dm-7                               partition\t1\t0\t-2\n")
+		f.host.at["/dev/dm-7"] = facts.HostMount{}
+		f.host.blocks["/dev/dm-7"] = facts.DeviceNumber{Major: 253, Minor: 7}
+		f.opens = 2
+		if r := f.find("vg0/pvc-1"); r.Open == nil || r.Open.Explained != opens || (len(r.Suspects) == 0) != (opens == 2) {
+			t.Errorf("%s: open %+v, suspects %q; want %d explained", release, r.Open, r.Suspects, opens)
+		}
+	}
+}
+
+// A volume group on a logical volume: LVM finds its volumes only when it is told
+// to scan its own.
+func TestAGroupOnAVolumeHoldsIt(t *testing.T) {
+	f := newFixture(t)
+	f.lv()
+	f.block("253:8", "dm-8", map[string]string{"dm/name": "vg1-data", "dm/uuid": "LVM-" + strings.Repeat("b", 64)}, "dm-7")
+	r := f.find("vg0/pvc-1")
+	wantHolders(t, r, "dm-holder kernel 0 the device dm-8 (vg1-data) of the device mapper is built on it")
+	hasCure(t, r.Holders[0], "lvchange --config devices/scan_lvs=1 -an vg1/data")
+
+	f.block("8:80", "sdf", nil)
+	f.block("253:9", "dm-9", map[string]string{"dm/name": "vg2-data", "dm/uuid": "LVM-" + strings.Repeat("c", 64)}, "sdf")
+	hasCure(t, f.find("8:80").Holders[0], "lvchange -an vg2/data")
+}
+
 // kubernetes 72257: a subPath that was left behind, on the host.
 func TestASubPathLeftBehind(t *testing.T) {
 	f := newFixture(t)
@@ -157,7 +188,7 @@ func TestASubPathLeftBehind(t *testing.T) {
 	f.tables[home] = []string{"22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n30 22 253:7 /data/sub " + left + " rw shared:9 - xfs /dev/vg0/pvc-1 rw\n31 22 253:7 / " + live + " rw shared:8 - xfs /dev/vg0/pvc-1 rw"}
 	r := f.find("vg0/pvc-1")
 	wantHolders(t, r, "mount host 0 a subPath that was left behind in the directory of pod "+deadPod, "mount host 0 the kubelet's mount for a pod that is there")
-	if h := r.Holders; h[0].Use != UseLeftover || h[0].User || h[1].Use != UseOwn || !h[1].User || r.Pinned() {
+	if h := r.Holders; h[0].Use != UseLeftover || h[0].User || h[1].Use != UseOwn || !h[1].User || r.Pinned() == facts.Yes {
 		t.Errorf("%+v", h)
 	}
 	hasCure(t, r.Holders[0], "umount "+left)
@@ -178,17 +209,17 @@ func TestAPodsOwnVolumeIsItsUse(t *testing.T) {
 	f.link(800, "fd/3", "/data/file", Stat{Device: facts.DeviceNumber{Major: 253, Minor: 7}, MountID: 701})
 	agent := container("def", "agent", "kube-system", "agent", "u")
 	f.namespace(4026532701, namespaces.Process{PID: 900, Comm: "agent", Owner: namespaces.Owner{Task: agent, ContainerID: "def"}},
-		root+"903 851 253:7 / /rootfs"+live+" rw master:8 - xfs /dev/vg0/pvc-1 rw")
+		strings.Replace(root, " ro - ", " ro master:1 - ", 1)+"903 851 253:7 / /rootfs"+live+" rw master:8 - xfs /dev/vg0/pvc-1 rw")
 	f.link(900, "fd/3", "/rootfs"+live+"/log", Stat{Device: facts.DeviceNumber{Major: 253, Minor: 7}, MountID: 903})
 	r := f.find("vg0/pvc-1")
 	wantHolders(t, r, "mount host 0 the kubelet's", "mount container 800 the pod's own volume", "mount container 900 a slave copy",
-		"open-file container 800", "open-file container 900 a slave copy with /rootfs"+live+"/log open: the host's unmount is refused")
+		"open-file container 800", "open-file container 900 the open file /rootfs"+live+"/log is on a copy that goes with the host's mount: the host's unmount is refused")
 	var users []bool
 	for _, h := range r.Holders {
 		users = append(users, h.User)
 	}
-	if want := []bool{true, true, false, true, false}; !slices.Equal(users, want) || r.Pinned() {
-		t.Errorf("users %v, want %v; pinned %t", users, want, r.Pinned())
+	if want := []bool{true, true, false, true, false}; !slices.Equal(users, want) || r.Pinned() == facts.Yes {
+		t.Errorf("users %v, want %v; pinned %v", users, want, r.Pinned())
 	}
 }
 
@@ -319,13 +350,15 @@ func TestAPartThatNothingHoldsIsFree(t *testing.T) {
 
 // TestWhatIsUsedWithoutAFileSystemIsNotPinned.
 func TestWhatIsUsedWithoutAFileSystemIsNotPinned(t *testing.T) {
-	for kind, want := range map[Kind]bool{KindSwap: false, KindDM: false, KindOpenDevice: false, KindLoop: true, KindOverlay: true, KindCwd: true} {
+	for kind, want := range map[Kind]facts.Truth{
+		KindSwap: facts.No, KindDM: facts.No, KindOpenDevice: facts.No, KindLoop: facts.Yes, KindOverlay: facts.Yes, KindCwd: facts.Yes,
+	} {
 		r := Report{Holders: []Holder{{Kind: kind}}}
 		if r.Pinned() != want {
-			t.Errorf("%s: %t", kind, r.Pinned())
+			t.Errorf("%s: %v", kind, r.Pinned())
 		}
 		r.Holders = append(r.Holders, Holder{Kind: KindMount, User: true})
-		if r.Pinned() {
+		if r.Pinned() != facts.No {
 			t.Errorf("%s of a volume in use is pinned", kind)
 		}
 	}

@@ -7,8 +7,12 @@ import (
 
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/target"
 )
+
+// stacked is what is not known where that is so of a device.
+const stacked = "what is stacked on which device"
 
 // devices finds the devices that are built on the targets': what sysfs lists,
 // before any namespace is looked at.
@@ -20,7 +24,10 @@ func (s *search) devices() {
 	}
 	s.stack = stack
 	for _, why := range stack.Unknown {
-		s.unknownToAll("what is stacked on which device", why)
+		s.unknownToAll(stacked, why)
+	}
+	for _, l := range stack.Loops {
+		s.mounts.loopTypes[l.File] = ""
 	}
 	for i := range s.reports {
 		t := s.reports[i].Target
@@ -76,7 +83,7 @@ func (s *search) deviceHolder(i int, on facts.DeviceNumber, l device.Layer) {
 		if l.DMName == "" {
 			return // a part of the disk, which nobody need use
 		}
-		h.dm(l)
+		h.dm(l, s.isLV(on))
 	case device.Loop:
 		h.Kind = KindLoop
 		file, _ := s.attribute("block/" + l.Name + "/loop/backing_file") // a label, which can be missing
@@ -95,29 +102,39 @@ func (s *search) deviceHolder(i int, on facts.DeviceNumber, l device.Layer) {
 		h.Kind, h.Why = KindBcache, fmt.Sprintf("%s is a cache device over it", l.Name)
 		h.cure("stop it", "all that is on it", "echo 1 > /sys/block/"+l.Name+"/bcache/stop")
 	case device.LV, device.LVLayer, device.Crypt, device.Multipath, device.DM:
-		h.dm(l)
+		h.dm(l, s.isLV(on))
 	default:
 		h.Kind, h.Why = KindOtherDevice, fmt.Sprintf("%s is built on it", l.Name)
 	}
 	s.add(i, h)
 }
 
-// dm is for a device of the device mapper.
-func (h *Holder) dm(l device.Layer) {
+// isLV reports whether a device is a logical volume.
+func (s *search) isLV(number facts.DeviceNumber) bool {
+	chain, ok := s.stack.Chain(number)
+	return ok && len(chain.Layers) > 0 && chain.Layers[0].Kind == device.LV
+}
+
+// dm is for a device of the device mapper, on a logical volume or not.
+func (h *Holder) dm(l device.Layer, onLV bool) {
 	h.Kind = KindDM
 	h.Why = fmt.Sprintf("the device %s of the device mapper is built on it", h.Device)
 	switch {
 	case l.Kind == device.LV && l.LV != nil:
-		h.cure("deactivate the logical volume", "what uses it has to end first", "lvchange -an "+Quote(l.LV.String()))
+		scan := ""
+		if onLV { // LVM does not look for groups on its own volumes unless it is told to
+			scan = "--config devices/scan_lvs=1 "
+		}
+		h.cure("deactivate the logical volume", "what uses it has to end first", "lvchange "+scan+"-an "+shell.Quote(l.LV.String()))
 	case l.Kind == device.LVLayer:
 		h.Why += ": a hidden part of the logical volume"
 	case l.Kind == device.Crypt:
-		h.cure("close it", "what uses it has to end first", "cryptsetup close "+Quote(l.DMName))
+		h.cure("close it", "what uses it has to end first", "cryptsetup close "+shell.Quote(l.DMName))
 	case l.Kind == device.Multipath:
 		h.Why += ": multipathd has taken the disk for a path"
-		h.cure("flush the map, and blacklist the disk in multipath.conf", "what uses it has to end first", "multipath -f "+Quote(l.DMName))
+		h.cure("flush the map, and blacklist the disk in multipath.conf", "what uses it has to end first", "multipath -f "+shell.Quote(l.DMName))
 	default:
-		h.cure("remove it", "what uses it has to end first", "dmsetup remove "+Quote(l.DMName))
+		h.cure("remove it", "what uses it has to end first", "dmsetup remove "+shell.Quote(l.DMName))
 	}
 }
 

@@ -32,10 +32,13 @@ func FindAll(ctx context.Context, n Node, targets []target.Target) []Report {
 	if n.Stat == nil {
 		n.Stat = statMagic
 	}
+	if n.Inside == nil {
+		n.Inside = openInside
+	}
 	if n.Again == 0 {
 		n.Again = 200 * time.Millisecond
 	}
-	s := &search{Node: n, ctx: ctx, want: want(targets), reports: make([]Report, len(targets)), mounts: newMounts()}
+	s := &search{Node: n, ctx: ctx, want: want(targets), reports: make([]Report, len(targets)), mounts: newMounts(), looked: map[string]lookup{}, supers: map[target.Superblock]facts.Answer{}, ourNumbers: ourNumbers(n.Proc)}
 	for i := range targets {
 		s.reports[i] = Report{Target: targets[i], Holders: []Holder{}, Unknown: []namespaces.Unknown{}}
 		if why := targets[i].Why; why != "" {
@@ -43,14 +46,18 @@ func FindAll(ctx context.Context, n Node, targets []target.Target) []Report {
 		}
 		s.reports[i].Notes = slices.Clone(targets[i].Notes)
 	}
+	if s.wantsBtrfs() {
+		s.mounts.ids = map[int]bool{}
+	}
 	s.people()
 	s.devices()
 	s.namespaces()
 	s.layers()
+	s.loops()
 	s.processes()
 	s.services()
 	for i := range s.reports {
-		s.conclude(&s.reports[i])
+		s.conclude(i)
 	}
 	return s.reports
 }
@@ -66,9 +73,15 @@ type search struct {
 	pods  map[string]bool // uids of the pods that are there
 	home  *hostview.Table // the host's mount table; nil where it could not be read
 
-	mounts mounts
-	stack  *target.Stack
-	late   late
+	mounts    mounts
+	sightings []sighting
+	looked    map[string]lookup // of the host
+	supers    map[target.Superblock]facts.Answer
+	entered   time.Duration // how long mount namespaces were looked into
+	stack     *target.Stack
+	late      late
+	// ourNumbers: the processes have the numbers of our own pid namespace.
+	ourNumbers bool
 }
 
 // people notes who is there.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,18 +33,26 @@ type fixture struct {
 	host       fakeHost
 	stats      map[string]Stat // of links, by PID/LINK
 	opens      int             // -1: not known
+	mu         sync.Mutex      // tables are read in parallel
 	readings   map[uint64]int
+	loops      map[string]device.LoopStatus
 	unreadable map[uint64]error
+	tasksWhy   string
+	fsType     func(string) (string, error)
 }
 
 func newFixture(t testing.TB) *fixture {
 	f := &fixture{
 		t: t, dir: t.TempDir(), tables: map[uint64][]string{}, stats: map[string]Stat{}, opens: -1,
-		readings: map[uint64]int{}, unreadable: map[uint64]error{},
-		host: fakeHost{at: map[string]facts.HostMount{}, blocks: map[string]facts.DeviceNumber{}, files: map[string]string{}},
+		readings: map[uint64]int{}, unreadable: map[uint64]error{}, loops: map[string]device.LoopStatus{},
+		host: fakeHost{
+			at: map[string]facts.HostMount{}, blocks: map[string]facts.DeviceNumber{}, files: map[string]string{},
+			numbers: map[string]facts.DeviceNumber{},
+		},
 	}
 	f.census.Rung = namespaces.RungKernel
 	f.file("sys/dev/block/.keep", "")
+	f.file("proc/filesystems", "nodev\ttmpfs\n\text4\n\txfs\n")
 	f.namespace(home, namespaces.Process{PID: 1, Comm: "systemd"}, "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw")
 	return f
 }
@@ -81,9 +91,11 @@ func (f *fixture) block(number, name string, attributes map[string]string, slave
 			f.t.Fatal(err)
 		}
 	}
-	mkdir(f.t, filepath.Join(f.dir, "sys/dev/block"))
-	if err := os.Symlink("../../devices/virtual/block/"+name, filepath.Join(f.dir, "sys/dev/block", number)); err != nil {
-		f.t.Fatal(err)
+	for link, up := range map[string]string{"sys/dev/block/" + number: "../../", "sys/block/" + name: "../"} {
+		mkdir(f.t, filepath.Dir(filepath.Join(f.dir, link)))
+		if err := os.Symlink(up+"devices/virtual/block/"+name, filepath.Join(f.dir, link)); err != nil {
+			f.t.Fatal(err)
+		}
 	}
 }
 
@@ -96,6 +108,8 @@ func (f *fixture) lv() {
 
 // Table makes the fixture's tables Tables.
 func (f *fixture) Table(_ context.Context, n *namespaces.Namespace) (*hostview.Table, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err := f.unreadable[n.Inode]; err != nil {
 		return nil, err
 	}
@@ -111,11 +125,20 @@ func (f *fixture) Table(_ context.Context, n *namespaces.Namespace) (*hostview.T
 	return hostview.ReadTable(strings.NewReader(strings.Join(lines, "\n") + "\n"))
 }
 
+func (f *fixture) loop(name string) (device.LoopStatus, error) {
+	st, ok := f.loops[name]
+	if !ok {
+		return st, errors.New("nobody to ask")
+	}
+	return st, nil
+}
+
 func (f *fixture) node() Node {
 	sys := filepath.Join(f.dir, "sys")
 	n := Node{
 		Proc: filepath.Join(f.dir, "proc"), Sys: sys, KubeletRoot: "/var/lib/kubelet", Home: home,
-		Census: &f.census, Tables: f, Tasks: f.tasks, Devices: device.FS{Sys: sys}, Host: f.host, Again: time.Nanosecond,
+		Census: &f.census, Tables: f, Tasks: f.tasks, TasksWhy: f.tasksWhy, FSType: f.fsType, Devices: device.FS{Sys: sys, Loop: f.loop}, Host: f.host, Again: time.Nanosecond,
+		Inside: func(_ string, pid int) (Inside, error) { return nil, fmt.Errorf("process %d: %w", pid, fs.ErrNotExist) },
 		Stat: func(path string) (Stat, error) {
 			st, ok := f.stats[path]
 			if !ok {
@@ -148,9 +171,10 @@ func (f *fixture) find(name string) Report {
 
 // fakeHost is the host's paths.
 type fakeHost struct {
-	at     map[string]facts.HostMount
-	blocks map[string]facts.DeviceNumber
-	files  map[string]string
+	at      map[string]facts.HostMount
+	blocks  map[string]facts.DeviceNumber
+	files   map[string]string
+	numbers map[string]facts.DeviceNumber // st_dev
 }
 
 func (h fakeHost) Lookup(_ context.Context, path string) (facts.HostMount, error) {
@@ -178,6 +202,32 @@ func (h fakeHost) ReadFile(_ context.Context, path string, _ int) ([]byte, error
 	return []byte(text), nil
 }
 
+func (h fakeHost) Stat(_ context.Context, path string) (fs.FileInfo, error) {
+	n, ok := h.numbers[path]
+	if !ok {
+		return nil, &hostview.CannotTell{Path: path, Why: "no such file or directory", Err: fs.ErrNotExist}
+	}
+	return fileInfo{number: n}, nil
+}
+
+// fileInfo is the answer of Stat.
+type fileInfo struct {
+	fs.FileInfo
+	number facts.DeviceNumber
+}
+
+func (i fileInfo) Sys() any {
+	return &syscall.Stat_t{Dev: uint64(i.number.Major<<8 | i.number.Minor)}
+}
+
+func (h fakeHost) Statfs(_ context.Context, path string) (hostview.Statfs, error) {
+	return hostview.Statfs{}, &hostview.CannotTell{Path: path, Why: "not asked"}
+}
+
+func (h fakeHost) Btrfs(_ context.Context, path string) (hostview.Btrfs, error) {
+	return hostview.Btrfs{}, &hostview.CannotTell{Path: path, Why: "not asked"}
+}
+
 func (h fakeHost) Handle(_ context.Context, path string) (hostview.Handle, error) {
 	return hostview.Handle{}, &hostview.CannotTell{Path: path, Why: "no handles", Err: hostview.ErrNoHandle}
 }
@@ -189,10 +239,6 @@ type resolveHost struct {
 }
 
 func (h resolveHost) Table(context.Context) (*hostview.Table, error) { return h.table, nil }
-
-func (h resolveHost) Btrfs(context.Context, string) (hostview.Btrfs, error) {
-	return hostview.Btrfs{}, errors.New("not asked")
-}
 
 func container(id, name, namespace, pod, uid string) *namespaces.Task {
 	return &namespaces.Task{

@@ -3,7 +3,6 @@ package pins
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -23,7 +22,6 @@ const (
 type groups struct {
 	*search
 	namespace *namespaces.Namespace
-	table     *hostview.Table
 	holders   map[group]*Holder
 }
 
@@ -31,25 +29,53 @@ type group struct {
 	target      int
 	use         string
 	propagation string
+	follows     bool
 	kind        Kind
 	pod         string
 }
 
-func (g *groups) add(target int, e hostview.Entry) {
-	m := g.mount(e)
-	use := g.use(e)
-	key := group{target: target, use: use, kind: KindMount}
-	if e.FSType == "nsfs" {
+// The states of a mount in words.
+const (
+	privateCopy = "private copy"
+	ownGroup    = "shared in a group of its own"
+	withHost    = "shared with the host"
+)
+
+// gather makes holders of the mounts that were seen, in the order of the
+// namespaces.
+func (s *search) gather() {
+	in := map[*namespaces.Namespace]*groups{}
+	var order []*groups
+	for i := range s.sightings {
+		x := &s.sightings[i]
+		g := in[x.namespace]
+		if g == nil {
+			g = &groups{search: s, namespace: x.namespace, holders: map[group]*Holder{}}
+			in[x.namespace], order = g, append(order, g)
+		}
+		g.add(x)
+	}
+	s.sightings = nil
+	for _, g := range order {
+		g.finish()
+	}
+}
+
+func (g *groups) add(x *sighting) {
+	m, use := x.mount, g.use(x.entry)
+	host, peer, follows := g.follows(x)
+	if follows {
+		m.HostMount, m.HostPath, m.peer = host.ID, host.MountPoint, peer
+	}
+	key := group{target: x.target, use: use, kind: KindMount}
+	if x.entry.FSType == "nsfs" {
 		key.kind = KindNamespaceFile
 	}
 	switch use {
 	case UseCopy:
-		key.propagation = m.Propagation
-	case UseLeftover:
+		key.propagation, key.follows = m.Propagation, follows
+	case UseLeftover, UseUnclear:
 		key.pod = m.PodUID
-	}
-	if g.holders == nil {
-		g.holders = map[group]*Holder{}
 	}
 	h := g.holders[key]
 	if h == nil {
@@ -57,17 +83,12 @@ func (g *groups) add(target int, e hostview.Entry) {
 		h.Use, h.User = use, use == UseOwn
 		g.holders[key] = h
 	}
-	g.mounts.byID[e.ID] = foundMount{entry: e, there: true, own: use == UseOwn, slave: follows(m, use)}
+	g.mounts.byID[m.ID] = foundMount{entry: x.entry, there: true, own: use == UseOwn, slave: follows}
 	if len(h.Mounts) >= maxMounts {
 		h.MountsOmitted++
 		return
 	}
 	h.Mounts = append(h.Mounts, m)
-}
-
-// follows reports a mount that goes when the host unmounts.
-func follows(m Mount, use string) bool {
-	return use != UseHost && use != UseLeftover && (m.State.Master != 0 || m.State.Peer != 0) && m.Propagation != privateCopy && m.Propagation != ownGroup
 }
 
 // finish adds the holders to the reports, in the order of their first mounts.
@@ -85,82 +106,23 @@ func (g *groups) finish() {
 			h.Evidence = append(h.Evidence, Evidence{Text: m.Line, Show: g.showMount(h, m)})
 		}
 		g.explain(h)
+		if h.Use == UseUnclear {
+			g.unknown(key.target, "pod "+key.pod, "whether it is there: "+g.podGone(key.pod).Why)
+		}
 		g.search.add(key.target, *h)
 	}
-}
-
-// The states of a mount in words.
-const (
-	privateCopy = "private copy"
-	ownGroup    = "shared in a group of its own"
-)
-
-func (g *groups) mount(e hostview.Entry) Mount {
-	m := Mount{
-		ID: e.ID, Device: e.Device, Root: e.Root, MountPoint: e.MountPoint, State: e.State,
-		Line: e.Line(), HostPath: g.hostPath(e),
-	}
-	if k, ok := facts.ParseKubeletPath(cmp.Or(m.HostPath, e.MountPoint), g.KubeletRoot); ok {
-		m.PodUID = k.PodUID
-		m.PodGone = k.PodUID != "" && g.podGone(k.PodUID).Truth == facts.Yes
-	}
-	home := g.isHome(g.namespace)
-	switch s := e.State; {
-	case home && s.Peer != 0:
-		m.Propagation = "shared"
-	case home && s.Master != 0:
-		m.Propagation = "slave"
-	case home:
-		m.Propagation = "private"
-	case s.Peer != 0 && g.mounts.peers[s.Peer]:
-		m.Propagation = "shared with the host"
-	case s.Master != 0 && g.mounts.peers[s.Master]:
-		m.Propagation = "slave copy of the host's group"
-	case s.Master != 0:
-		m.Propagation = "slave copy of a group that the host does not have"
-	case s.Peer != 0:
-		m.Propagation = ownGroup
-	default:
-		m.Propagation = privateCopy
-	}
-	return m
-}
-
-// hostPath is the path of the host's directory that a mount lies on: the host
-// need not have anything mounted there.
-func (g *groups) hostPath(e hostview.Entry) string {
-	if g.isHome(g.namespace) {
-		return e.MountPoint
-	}
-	parent, ok := g.table.ByID(e.Parent)
-	if !ok || g.home == nil {
-		return ""
-	}
-	rest, ok := facts.Below(e.MountPoint, parent.MountPoint)
-	if !ok {
-		return ""
-	}
-	at := facts.JoinRoot(parent.Root, rest)
-	for _, h := range g.home.ByDevice(parent.Device) {
-		below, ok := facts.Below(at, h.Root)
-		if !ok {
-			continue
-		}
-		where := path.Join(h.MountPoint, below)
-		if c, ok := g.home.Covering(path.Dir(where)); ok && (c.ID == h.ID || where == h.MountPoint) {
-			return where
-		}
-	}
-	return ""
 }
 
 // use tells what a mount is for.
 func (g *groups) use(e hostview.Entry) string {
 	if !g.isHome(g.namespace) {
-		if g.ownVolume(e) {
+		if g.own(e) {
 			return UseOwn
 		}
 		return UseCopy
+	}
+	if g.rootfs(e) {
+		return UseOwn
 	}
 	k, ok := facts.ParseKubeletPath(e.MountPoint, g.KubeletRoot)
 	switch {
@@ -171,17 +133,20 @@ func (g *groups) use(e hostview.Entry) string {
 	case g.pods[k.PodUID]:
 		return UseOwn
 	default:
-		return UseHost
+		return UseUnclear
 	}
 }
 
-// ownVolume reports a mount at a place of a container for which the container
-// asked for one of its own pod's volumes.
-func (g *groups) ownVolume(e hostview.Entry) bool {
+// own reports a mount of a container that it is made of: its own root
+// filesystem, or one at a place for which it asked for a volume of its own pod.
+func (g *groups) own(e hostview.Entry) bool {
 	for _, pid := range g.namespace.PIDs {
 		task := g.byPID[pid].Owner.Task
 		if task == nil {
 			continue
+		}
+		if e.MountPoint == "/" {
+			return true
 		}
 		for _, m := range task.Spec.Mounts {
 			k, ok := facts.ParseKubeletPath(m.Source, g.KubeletRoot)
@@ -192,6 +157,15 @@ func (g *groups) ownVolume(e hostview.Entry) bool {
 		return false // the others are of the same container, or of its pod
 	}
 	return false
+}
+
+// rootfs reports the root filesystem of a container that runs, where the runtime
+// has it mounted.
+func (g *groups) rootfs(e hostview.Entry) bool {
+	return slices.ContainsFunc(g.Tasks, func(t namespaces.Task) bool {
+		_, runs := g.byPID[t.PID]
+		return t.PID != 0 && runs && t.Bundle.Rootfs() == e.MountPoint
+	})
 }
 
 func (g *groups) showMount(h *Holder, m Mount) string {

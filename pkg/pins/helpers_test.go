@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
 // umountIn unmounts a path in the mount namespace of a process, as umount -N
@@ -21,23 +20,9 @@ import (
 // elsewhere.
 func umountIn(t testing.TB, pid int, path string) error {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	p, err := os.StartProcess("/proc/self/exe", []string{"pins-helper"}, &os.ProcAttr{
-		Dir: "/", Env: append(os.Environ(), fmt.Sprintf("%s=umount=%d:%s", roleVariable, pid, path)), Files: []*os.File{nil, w, os.Stderr},
-	})
-	_ = w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
-	if _, waitErr := p.Wait(); err != nil || waitErr != nil {
-		t.Fatal(err, waitErr)
-	}
-	errno, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	p := linuxtest.Start(t, "umount", nil, strconv.Itoa(pid), path)
+	defer p.End()
+	errno, err := strconv.Atoi(p.Line(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +33,8 @@ func umountIn(t testing.TB, pid int, path string) error {
 }
 
 // umountHere is the child's part: it prints the error number.
-func umountHere(what string) error {
+func umountHere(pid, path string) error {
 	runtime.LockOSThread() // and never unlocked
-	pid, path, _ := strings.Cut(what, ":")
 	f, err := os.Open("/proc/" + pid + "/ns/mnt")
 	if err != nil {
 		return err
@@ -94,7 +78,7 @@ func bindNamespace(t testing.TB, file string) {
 		affinity(syscall.SYS_SCHED_SETAFFINITY, &one)
 		p := start(t, "private")
 		err = syscall.Mount(fmt.Sprintf("/proc/%d/ns/mnt", p.Pid), file, "", syscall.MS_BIND, "")
-		stop(t, p)
+		p.End()
 		if err == nil {
 			t.Cleanup(func() { _ = syscall.Unmount(file, syscall.MNT_DETACH) })
 			return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
@@ -134,6 +135,6 @@ func mountinfoOf(h *Holder) string {
 	case len(h.namespace.PIDs) > 0:
 		return fmt.Sprintf("/proc/%d/mountinfo", h.namespace.PIDs[0])
 	default:
-		return fmt.Sprintf("<(nsenter --mount=%s cat /proc/self/mountinfo)", Quote(file))
+		return fmt.Sprintf("<(nsenter --mount=%s cat /proc/self/mountinfo)", shell.Quote(file))
 	}
 }

@@ -4,47 +4,84 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/linux"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
 // maxDescriptors bounds the descriptors that are looked at of one process.
 const maxDescriptors = 1 << 17
 
-// inspect looks at one process. One that is gone has nothing. The error is what
-// could not be read of it; what could is returned as well.
+// inspect looks at one process, or a thread that is in a namespace of its own. One
+// that is gone has nothing. The error is what could not be read of it; what could
+// is returned as well.
 func (s *search) inspect(p namespaces.Process) (all []held, err error) {
-	dir := filepath.Join(s.Proc, fmt.Sprint(p.PID))
+	name := strconv.Itoa(p.PID)
 	if p.Thread != 0 {
-		dir = filepath.Join(dir, "task", fmt.Sprint(p.Thread))
+		name += "/task/" + strconv.Itoa(p.Thread)
 	}
 	keep := func(e error) {
 		if err == nil && e != nil && !gone(e) {
 			err = e
 		}
 	}
+	task, e := linux.OpenProcTask(s.Proc, name)
+	if e != nil {
+		keep(e)
+		return nil, err
+	}
+	defer task.Close()
+	at := inspected{process: p, task: task, dir: s.Proc + "/" + name}
+	all, e = s.everything(at)
+	keep(e)
+	h, e := s.link(at, "exe", KindExe)
+	keep(e)
+	all = append(all, h...)
+	mapped, e := s.mapped(at)
+	keep(e)
+	all = append(all, mapped...)
+	if p.Thread == 0 {
+		all, e = s.threads(at, all)
+		keep(e)
+	}
+	return all, err
+}
+
+// everything looks at what threads of a process need not share.
+func (s *search) everything(at inspected) (all []held, err error) {
+	all, err = s.directories(at)
+	files, e := s.descriptors(at)
+	if err == nil {
+		err = e
+	}
+	return slices.Concat(all, files, s.inNamespace(at)), err
+}
+
+func (s *search) directories(at inspected) (all []held, err error) {
 	for _, l := range []struct {
 		name string
 		kind Kind
-	}{{"cwd", KindCwd}, {"root", KindRoot}, {"exe", KindExe}} {
-		h, e := s.link(p, dir, l.name, l.kind)
-		keep(e)
+	}{{"cwd", KindCwd}, {"root", KindRoot}} {
+		h, e := s.link(at, l.name, l.kind)
+		if err == nil && e != nil && !gone(e) {
+			err = e
+		}
 		all = append(all, h...)
 	}
-	files, e := s.descriptors(p, dir)
-	keep(e)
-	all = append(all, files...)
-	mapped, e := s.mapped(p, dir)
-	keep(e)
-	all = append(all, mapped...)
-	all = append(all, s.inNamespace(dir)...)
 	return all, err
+}
+
+// inspected is a process or thread that is looked at.
+type inspected struct {
+	process namespaces.Process
+	task    *linux.ProcTask
+	dir     string
+	prefix  string // of its links below the process: "task/7/"
 }
 
 // gone reports an error about a process, or a descriptor, that is not there any
@@ -53,21 +90,16 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH)
 }
 
-func (s *search) descriptors(p namespaces.Process, dir string) (all []held, err error) {
-	f, err := os.Open(filepath.Join(dir, "fd"))
+func (s *search) descriptors(at inspected) (all []held, err error) {
+	names, err := at.task.Names("fd", maxDescriptors)
 	if err != nil {
+		if gone(err) {
+			err = nil
+		}
 		return nil, err
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(maxDescriptors + 1)
-	if len(names) > maxDescriptors {
-		return nil, fmt.Errorf("it has more than %d descriptors", maxDescriptors)
-	}
-	if len(names) == 0 {
-		return nil, nil // EOF, or it is just ending
-	}
 	for _, name := range names {
-		h, e := s.link(p, dir, "fd/"+name, KindOpenFile)
+		h, e := s.link(at, "fd/"+name, KindOpenFile)
 		if err == nil && e != nil && !gone(e) {
 			err = e
 		}
@@ -77,30 +109,30 @@ func (s *search) descriptors(p namespaces.Process, dir string) (all []held, err 
 }
 
 // link looks at what one link of a process leads to.
-func (s *search) link(p namespaces.Process, dir, name string, kind Kind) ([]held, error) {
-	path := filepath.Join(dir, name)
-	text, err := os.Readlink(path)
+func (s *search) link(at inspected, name string, kind Kind) ([]held, error) {
+	text, err := at.task.Link(name)
 	if err != nil {
 		return nil, err
 	}
+	shown := at.prefix + name
 	if !strings.HasPrefix(text, "/") {
 		if targets := s.want.namespaces[text]; len(targets) > 0 {
-			return []held{{kind: KindNamespaceFile, file: File{Link: name, Path: text}, targets: targets, text: name + " -> " + text}}, nil
+			return []held{{kind: KindNamespaceFile, file: File{Link: shown, Path: text}, targets: targets, text: shown + " -> " + text}}, nil
 		}
 		if strings.Contains(text, ":") && !strings.HasPrefix(text, "(") {
 			return nil, nil // a socket, a pipe, an anonymous inode
 		}
 	}
-	st, err := s.Stat(path)
+	st, err := s.Stat(at.dir + "/" + name)
 	if err != nil {
 		return nil, err
 	}
-	f := File{Link: name, Path: text, MountID: st.MountID}
+	f := File{Link: shown, Path: text, MountID: st.MountID}
 	if targets := s.want.blocks[st.Block]; !st.Block.IsZero() && len(targets) > 0 {
-		return []held{{kind: KindOpenDevice, file: f, targets: targets, on: st.Block, text: fmt.Sprintf("%s -> %s (block device %s)", name, text, st.Block)}}, nil
+		return []held{{kind: KindOpenDevice, file: f, targets: targets, on: st.Block, text: fmt.Sprintf("%s -> %s (block device %s)", shown, text, st.Block)}}, nil
 	}
-	h := held{kind: kind, file: f, text: fmt.Sprintf("%s -> %s (device %s, mount %d)", name, text, st.Device, st.MountID)}
-	s.onMount(&h, p, st)
+	h := held{kind: kind, file: f, text: fmt.Sprintf("%s -> %s (device %s, mount %d)", shown, text, st.Device, st.MountID)}
+	s.onMount(&h, at, name, st)
 	if len(h.targets)+len(h.may) == 0 {
 		return nil, nil
 	}
@@ -110,15 +142,18 @@ func (s *search) link(p namespaces.Process, dir, name string, kind Kind) ([]held
 // onMount finds the targets that a file is of, by the mount that it is on. The
 // device alone tells it for a file whose mount is in no table: one that was
 // lazily unmounted.
-func (s *search) onMount(h *held, p namespaces.Process, st Stat) {
+func (s *search) onMount(h *held, at inspected, name string, st Stat) {
 	m, ok := s.mounts.byID[st.MountID]
 	if !ok {
 		parts := s.want.superblocks[st.Device]
 		if len(parts) == 0 {
+			parts = s.subvolume(at, name, st)
+		}
+		if len(parts) == 0 {
 			return
 		}
 		var err error
-		if m, err = s.younger(p, st.MountID); err != nil || !m.there {
+		if m, err = s.younger(at.process, st.MountID); err != nil || !m.there {
 			h.file.Detached = err == nil
 			for _, part := range parts {
 				h.of(part, part.Whole(), true)
@@ -128,10 +163,10 @@ func (s *search) onMount(h *held, p namespaces.Process, st Stat) {
 	}
 	h.file.own, h.file.slave = m.own, m.slave
 	rest, known := facts.Below(strings.TrimSuffix(h.file.Path, " (deleted)"), m.entry.MountPoint)
-	at := m.entry.Identity()
+	root := m.entry.Identity()
 	for _, part := range s.want.superblocks[m.entry.Device] {
-		file := facts.Identity{Device: at.Device, Root: facts.JoinRoot(at.Root, rest)}
-		h.of(part, part.Holds(at) || known && part.Holds(file), !known && part.Shows(at))
+		file := facts.Identity{Device: root.Device, Root: facts.JoinRoot(root.Root, rest)}
+		h.of(part, part.Holds(root) || known && part.Holds(file), !known && part.Shows(root))
 	}
 }
 
@@ -146,14 +181,14 @@ func (h *held) of(p part, is, may bool) {
 }
 
 // inNamespace reports a process that is in a namespace that was asked about.
-func (s *search) inNamespace(dir string) []held {
+func (s *search) inNamespace(at inspected) []held {
 	for ns, targets := range s.want.namespaces {
 		kind, _, ok := strings.Cut(ns, ":")
 		if !ok || strings.Contains(kind, "/") {
 			continue
 		}
-		if text, err := os.Readlink(filepath.Join(dir, "ns", kind)); err == nil && text == ns {
-			return []held{{kind: KindNamespaceUser, file: File{Link: "ns/" + kind, Path: text}, targets: targets, text: "ns/" + kind + " -> " + text}}
+		if text, err := at.task.Link("ns/" + kind); err == nil && text == ns {
+			return []held{{kind: KindNamespaceUser, file: File{Link: at.prefix + "ns/" + kind, Path: text}, targets: targets, text: at.prefix + "ns/" + kind + " -> " + text}}
 		}
 	}
 	return nil

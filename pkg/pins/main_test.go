@@ -1,63 +1,30 @@
 package pins
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
-const (
-	roleVariable     = "PINS_TEST_ROLE"
-	isolatedVariable = "PINS_TEST_NAMESPACE"
-)
-
-// TestMain moves the test process into a mount namespace of its own: whatever
-// is mounted is gone with it.
+// TestMain runs the tests in a mount namespace of their own.
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
-		var err error
-		if what, ok := strings.CutPrefix(role, "umount="); ok {
-			err = umountHere(what)
-		} else {
-			err = play(strings.Fields(role))
+	linuxtest.Main(m, syscall.MS_PRIVATE, func(role string, args []string) error {
+		if role == "umount" {
+			return umountHere(args[0], args[1])
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if os.Geteuid() == 0 && os.Getenv(isolatedVariable) == "" {
-		if err := isolate(); err != nil {
-			fmt.Fprintln(os.Stderr, "make a mount namespace for the tests:", err)
-			os.Exit(1)
-		}
-	}
-	os.Exit(m.Run())
-}
-
-func isolate() error {
-	runtime.LockOSThread()
-	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
-		return err
-	}
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return err
-	}
-	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), isolatedVariable+"=1"))
+		return play(strings.Fields(role))
+	})
 }
 
 // play does what a role's words say, one after the other, says "ready" and lives
 // until its input ends: private and slave are of its mounts, open=FILE,
-// cd=DIRECTORY, map=FILE.
+// cd=DIRECTORY, map=FILE, and those of more.
 func play(words []string) error {
 	signal.Ignore(syscall.SIGPIPE)
 	for _, word := range words {
@@ -76,15 +43,13 @@ func play(words []string) error {
 		case "map":
 			err = mapFile(what)
 		default:
-			err = errors.New("no such word")
+			err = more(do, what)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", word, err)
 		}
 	}
-	fmt.Println("ready")
-	_, err := io.Copy(io.Discard, os.Stdin)
-	return err
+	return linuxtest.Wait()
 }
 
 func mapFile(name string) error {
@@ -99,7 +64,7 @@ func mapFile(name string) error {
 
 // start starts a process that plays a role, in a mount namespace of its own if
 // it has a word for one.
-func start(t testing.TB, role string) *os.Process {
+func start(t testing.TB, role string) *linuxtest.Child {
 	t.Helper()
 	attr := &syscall.SysProcAttr{}
 	if strings.Contains(role, "private") || strings.Contains(role, "slave") {
@@ -108,45 +73,11 @@ func start(t testing.TB, role string) *os.Process {
 	return startIn(t, role, attr)
 }
 
-func startIn(t testing.TB, role string, attr *syscall.SysProcAttr) *os.Process {
+func startIn(t testing.TB, role string, attr *syscall.SysProcAttr) *linuxtest.Child {
 	t.Helper()
-	if role == "" {
-		t.Fatal("a child without a role would run the tests")
-	}
-	inR, inW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := os.StartProcess("/proc/self/exe", []string{"pins-helper"}, &os.ProcAttr{
-		Dir: "/", Env: append(os.Environ(), roleVariable+"="+role), Files: []*os.File{inR, outW, os.Stderr}, Sys: attr,
-	})
-	_, _ = inR.Close(), outW.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_, _ = inW.Close(), p.Kill()
-		_, _ = p.Wait()
-		_ = outR.Close()
-	})
-	if line, err := bufio.NewReader(outR).ReadString('\n'); err != nil {
-		t.Fatalf("%s is not ready: %q %v", role, line, err)
-	}
+	p := linuxtest.Start(t, role, attr)
+	p.Line(t) // it is ready
 	return p
-}
-
-func stop(t testing.TB, p *os.Process) {
-	t.Helper()
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Wait(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // stage is a shared directory in memory, as the host's are.

@@ -1,9 +1,11 @@
 package pins
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
@@ -18,8 +20,15 @@ type mounts struct {
 	byID    map[int]foundMount              // those of the targets' file systems; an id is of one mount of the node
 	peers   map[int]bool                    // peer groups of the host
 	layered map[facts.DeviceNumber]overlaid // overlays and file-backed images by their superblock
-	seen    map[int]map[int]bool            // by target: the ids that a holder has
-	pools   map[facts.DeviceNumber]string   // what was found out of btrfs: its id, "" for none
+	seen    map[int]map[int]bool            // by target: the ids that were seen
+	masters map[int]int                     // of peer groups, the groups that they receive from
+	places  map[facts.DeviceNumber]map[place]hostview.Entry
+	ids     map[int]bool                     // of all mounts; nil where no btrfs is wanted
+	of      map[facts.DeviceNumber]someMount // one of each superblock that is wanted
+	pools   map[facts.DeviceNumber]string    // what was found out of btrfs: its id, "" for none
+	// loopTypes are the types of the file systems that files of loop devices are
+	// on by their anonymous numbers, "" where no table has the number.
+	loopTypes map[facts.DeviceNumber]string
 }
 
 // foundMount is a mount of a file system that is wanted.
@@ -30,10 +39,18 @@ type foundMount struct {
 	slave bool // it follows the host
 }
 
+// someMount is a mount in a namespace.
+type someMount struct {
+	id        int
+	namespace uint64
+}
+
 func newMounts() mounts {
 	return mounts{
 		byID: map[int]foundMount{}, peers: map[int]bool{}, layered: map[facts.DeviceNumber]overlaid{},
 		seen: map[int]map[int]bool{}, pools: map[facts.DeviceNumber]string{},
+		loopTypes: map[facts.DeviceNumber]string{}, masters: map[int]int{},
+		of: map[facts.DeviceNumber]someMount{}, places: map[facts.DeviceNumber]map[place]hostview.Entry{},
 	}
 }
 
@@ -45,13 +62,14 @@ func (s *search) namespaces() {
 	if i := slices.IndexFunc(all, s.isHome); i > 0 {
 		all[0], all[i] = all[i], all[0]
 	}
-	s.readAll(all)
+	s.readAll(all, s.first)
 	if len(all) > 0 && s.home == nil {
 		s.unknownToAll("the host's mount namespace", fmt.Sprintf("mnt:[%d] is not among those that could be read", s.Home))
 	}
-	if slices.ContainsFunc(s.reports, func(r Report) bool { return !r.mounted() }) {
-		s.readAll(all)
+	if len(s.mounts.seen) < len(s.reports) {
+		s.readAll(all, s.Tables.Table)
 	}
+	s.gather()
 	s.sampleAgain()
 	words := plural(s.mounts.read, "mount table") + " of " + plural(len(all), "mount namespace")
 	if s.mounts.unread > 0 {
@@ -67,29 +85,49 @@ func (s *search) namespaces() {
 // isHome reports the host's namespace.
 func (s *search) isHome(n *namespaces.Namespace) bool { return n.Inode == s.Home && s.Home != 0 }
 
-func (r *Report) mounted() bool {
-	return slices.ContainsFunc(r.Holders, func(h Holder) bool { return h.Kind == KindMount || h.Kind == KindNamespaceFile })
-}
-
-func (s *search) readAll(all []*namespaces.Namespace) {
+// readAll reads the tables, a few at a time: they are looked at in the order of
+// the namespaces.
+func (s *search) readAll(all []*namespaces.Namespace, table func(context.Context, *namespaces.Namespace) (*hostview.Table, error)) {
 	s.mounts.read, s.mounts.unread = 0, 0
-	for _, n := range all {
+	type reading struct {
+		table *hostview.Table
+		err   error
+	}
+	for some := range slices.Chunk(all, atOnce) {
 		if err := s.ctx.Err(); err != nil {
 			s.unknownToAll("mount namespaces", "the time was over: "+err.Error())
 			return
 		}
-		table, err := s.Tables.Table(s.ctx, n)
-		switch {
-		case err != nil && vanished(err) && !s.isHome(n):
-			continue
-		case err != nil:
-			s.mounts.unread++
-			s.unknownOnce(fmt.Sprintf("mount namespace mnt:[%d] (%s)", n.Inode, s.nameOf(n)), err.Error())
-			continue
+		read := make([]reading, len(some))
+		var wg sync.WaitGroup
+		for i, n := range some {
+			wg.Go(func() { read[i].table, read[i].err = table(s.ctx, n) })
 		}
-		s.mounts.read++
-		s.table(n, table)
+		wg.Wait()
+		for i, n := range some {
+			switch err := read[i].err; {
+			case err != nil && vanished(err) && !s.isHome(n):
+			case err != nil:
+				s.mounts.unread++
+				s.unknownOnce(fmt.Sprintf("mount namespace mnt:[%d] (%s)", n.Inode, s.nameOf(n)), err.Error())
+			default:
+				s.mounts.read++
+				s.table(n, read[i].table)
+			}
+		}
 	}
+}
+
+// atOnce bounds the tables that are in memory, of which one can be large, and
+// the processors that are taken from the node.
+const atOnce = 4
+
+// first reads a table for the first time: as the census had it, if it has.
+func (s *search) first(ctx context.Context, n *namespaces.Namespace) (*hostview.Table, error) {
+	if table, ok := s.Census.Kept(n); ok {
+		return table, nil
+	}
+	return s.Tables.Table(ctx, n)
 }
 
 // unknownOnce is unknownToAll for what is read twice.
@@ -118,6 +156,9 @@ func (s *search) nameOf(n *namespaces.Namespace) string {
 // table finds the mounts of targets in one namespace.
 func (s *search) table(n *namespaces.Namespace, table *hostview.Table) {
 	if s.isHome(n) {
+		if s.home == nil {
+			s.below(table)
+		}
 		s.home = table
 		for e := range table.All() {
 			if e.State.Peer != 0 {
@@ -125,11 +166,20 @@ func (s *search) table(n *namespaces.Namespace, table *hostview.Table) {
 			}
 		}
 	}
-	g := groups{search: s, namespace: n, table: table}
 	for e := range table.All() {
+		if st := e.State; st.Peer != 0 && st.Master != 0 {
+			s.mounts.masters[st.Peer] = st.Master
+		}
+		if _, asked := s.mounts.loopTypes[e.Device]; asked {
+			s.mounts.loopTypes[e.Device] = e.FSType
+		}
+		if s.mounts.ids != nil {
+			s.mounts.ids[e.ID] = true
+		}
 		s.pool(n, e)
 		if _, known := s.mounts.byID[e.ID]; !known && len(s.want.superblocks[e.Device]) > 0 {
 			s.mounts.byID[e.ID] = foundMount{entry: e, there: true}
+			s.mounts.of[e.Device] = someMount{e.ID, n.Inode}
 		}
 		for _, t := range s.want.mounted(e) {
 			if s.mounts.seen[t] == nil {
@@ -137,12 +187,11 @@ func (s *search) table(n *namespaces.Namespace, table *hostview.Table) {
 			}
 			if !s.mounts.seen[t][e.ID] {
 				s.mounts.seen[t][e.ID] = true
-				g.add(t, e)
+				s.see(n, table, t, e)
 			}
 		}
 		s.layer(n, table, e)
 	}
-	g.finish()
 }
 
 // pool finds out whether a btrfs whose number is not known is one that is

@@ -2,6 +2,7 @@ package pins
 
 import (
 	"context"
+	"io/fs"
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -23,6 +24,9 @@ type Host interface {
 	BlockNumber(ctx context.Context, path string) (facts.DeviceNumber, error)
 	ReadFile(ctx context.Context, path string, most int) ([]byte, error)
 	Handle(ctx context.Context, path string) (hostview.Handle, error)
+	Stat(ctx context.Context, path string) (fs.FileInfo, error)
+	Statfs(ctx context.Context, path string) (hostview.Statfs, error)
+	Btrfs(ctx context.Context, path string) (hostview.Btrfs, error)
 }
 
 // Node is where holders are looked for.
@@ -48,6 +52,12 @@ type Node struct {
 	// Opens tells how often a device of the device mapper is open; nil: not
 	// known. See DeviceMapper.
 	Opens func(facts.DeviceNumber) (int, error)
+	// Inside opens the view of a process's mount namespace; nil: that of
+	// pkg/hostview.
+	Inside func(proc string, pid int) (Inside, error)
+	// FSType looks at a block device, by its name, for the type of the file system
+	// on it, "" for none that leaves a sign in sysfs; nil: not known. See Probe.
+	FSType func(name string) (string, error)
 	// Again is how long to wait before what only a starting container has is
 	// looked at again; 0 is 200 ms.
 	Again time.Duration

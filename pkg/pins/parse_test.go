@@ -3,79 +3,12 @@ package pins
 import (
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/overlay"
 )
-
-func TestQuote(t *testing.T) {
-	for in, want := range map[string]string{
-		"/a/b~c": "/a/b~c", "~x": "'~x'", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "a\nb": `$'a\012b'`, "$(x)": "'$(x)'", "\xff'": `$'\377\047'`,
-	} {
-		if got := Quote(in); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
-		}
-	}
-}
-
-// FuzzQuote: a word prints in one line, and a shell makes of it what it was.
-func FuzzQuote(f *testing.F) {
-	for _, s := range []string{"/a", "~", "'", "a\n'b\\", "\xff%", "-n", ""} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Quote(s)
-		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			t.Errorf("%q does not print: %q", s, got)
-		}
-		if back, ok := unquote(got); !ok || back != s {
-			t.Errorf("%q became %s, which is %q", s, got, back)
-		}
-	})
-}
-
-// unquote reads a word as a shell does that knows only what Quote writes.
-func unquote(s string) (string, bool) {
-	var b strings.Builder
-	for len(s) > 0 {
-		switch {
-		case strings.HasPrefix(s, "$'"):
-			s = s[2:]
-			for !strings.HasPrefix(s, "'") {
-				if s == "" {
-					return "", false
-				}
-				if s[0] == '\\' {
-					b.WriteByte((s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0'))
-					s = s[4:]
-					continue
-				}
-				b.WriteByte(s[0])
-				s = s[1:]
-			}
-			s = s[1:]
-		case s[0] == '\'':
-			text, rest, ok := strings.Cut(s[1:], "'")
-			if !ok {
-				return "", false
-			}
-			b.WriteString(text)
-			s = rest
-		case strings.HasPrefix(s, `\'`):
-			b.WriteByte('\'')
-			s = s[2:]
-		case strings.ContainsRune(" \t\n\"$`\\*?[;&|<>()#!{}", rune(s[0])), s[0] == '~' && b.Len() == 0:
-			return "", false
-		default:
-			b.WriteByte(s[0])
-			s = s[1:]
-		}
-	}
-	return b.String(), true
-}
 
 func TestParseMapping(t *testing.T) {
 	for _, test := range []struct {
@@ -92,9 +25,12 @@ func TestParseMapping(t *testing.T) {
 		{"", mapping{}, false},
 		{"a b c d e f", mapping{}, false},
 	} {
-		got, ok := parseMapping(test.line)
+		got, ok := parseMapping([]byte(test.line), func(facts.DeviceNumber) bool { return true })
 		if got != test.want || ok != test.ok {
 			t.Errorf("%q: %+v %t, want %+v %t", test.line, got, ok, test.want, test.ok)
+		}
+		if other, ok := parseMapping([]byte(test.line), func(n facts.DeviceNumber) bool { return n != test.want.device }); ok {
+			t.Errorf("%q: %+v, which is not wanted", test.line, other)
 		}
 	}
 }
@@ -104,7 +40,7 @@ func FuzzParseMapping(f *testing.F) {
 	f.Add("7f00-7f01 r--p 00000000 fd:07 12      /data/a")
 	f.Add("- - - ff:ff")
 	f.Fuzz(func(t *testing.T, line string) {
-		m, ok := parseMapping(line)
+		m, ok := parseMapping([]byte(line), func(facts.DeviceNumber) bool { return true })
 		if ok && !strings.HasSuffix(strings.ReplaceAll(line, `\012`, "\n"), m.path) {
 			t.Errorf("%q: path %q", line, m.path)
 		}
@@ -124,7 +60,14 @@ func TestLayerPaths(t *testing.T) {
 		{"rw,lowerdir=/a::/data", []string{"/a", "/data"}},
 		{"", nil},
 	} {
-		if diff := cmp.Diff(test.want, layerPaths(overlay.Parse(test.options))); diff != "" {
+		var got []string
+		for i, l := range layerPaths(overlay.Parse(test.options)) {
+			if l.upper != (i == 0 && strings.Contains(test.options, "upperdir=")) {
+				t.Errorf("%s: layer %d is the upper one: %t", test.options, i, l.upper)
+			}
+			got = append(got, l.path)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.options, diff)
 		}
 	}

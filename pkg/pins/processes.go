@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
@@ -144,7 +145,7 @@ func (s *search) holdersOf(p namespaces.Process, files []held) {
 		h := holders[k]
 		h.User = !slices.ContainsFunc(h.Files, func(f File) bool { return !f.own })
 		h.whyFiles()
-		h.cureFiles()
+		s.cureFiles(h)
 		s.add(k.target, *h)
 	}
 }
@@ -168,8 +169,8 @@ func (h *Holder) file(p namespaces.Process, f held) {
 }
 
 func showFile(p namespaces.Process, f File) string {
-	if f.Kind == KindMapped {
-		return fmt.Sprintf("grep -F %s /proc/%d/maps", Quote(f.Path), p.PID)
+	if f.Kind == KindMapped && f.Link == "maps" {
+		return fmt.Sprintf("grep -F %s /proc/%d/maps", shell.Quote(f.Path), p.PID)
 	}
 	return fmt.Sprintf("ls -l /proc/%d/%s", p.PID, f.Link)
 }

@@ -85,7 +85,7 @@ func realNode(t testing.TB) (Node, target.Node) {
 	devices := device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, 1024)
 	n := Node{
 		Proc: "/proc", Sys: "/sys", KubeletRoot: "/var/lib/kubelet", Home: home, Census: census, Tables: census,
-		Devices: devices, Host: view, Opens: DeviceMapper("/dev"), Again: time.Millisecond,
+		Devices: devices, Host: view, Opens: DeviceMapper("/dev"), FSType: Probe("/dev"), Again: time.Millisecond,
 		Stat: withoutOwnDevices,
 	}
 	return n, target.Node{Proc: "/proc", Sys: "/sys", KubeletRoot: n.KubeletRoot, Host: view, Devices: devices}
@@ -149,8 +149,8 @@ func TestTheHostsOwnMount(t *testing.T) {
 	v := newVolume(t)
 	r := find(t, v.number.String())
 	wantHolders(t, r, "mount host 0 it is the host's own mount")
-	if r.Alive.Truth != facts.Yes || r.Pinned() || r.Answer() != facts.Yes {
-		t.Errorf("alive %v, pinned %t, answer %v", r.Alive, r.Pinned(), r.Answer())
+	if r.Alive.Truth != facts.Yes || r.Pinned() == facts.Yes || r.Answer() != facts.Yes {
+		t.Errorf("alive %v, pinned %v, answer %v", r.Alive, r.Pinned(), r.Answer())
 	}
 	if got := r.Holders[0].Cures[0].Commands[0]; !strings.HasSuffix(got, " "+v.dir) {
 		t.Errorf("cure %q", got)
@@ -206,8 +206,8 @@ func TestASlaveCopyWithAnOpenFileRefusesTheUnmount(t *testing.T) {
 		t.Fatalf("unmount: %v, want EBUSY", err)
 	}
 	r := find(t, v.number.String())
-	wantHolders(t, r, "mount host 0", fmt.Sprintf("mount other %d a slave copy", p.Pid), fmt.Sprintf("open-file other %d a slave copy with %s/file open: the host's unmount is refused", p.Pid, v.dir))
-	stop(t, p)
+	wantHolders(t, r, "mount host 0", fmt.Sprintf("mount other %d a slave copy", p.Pid), fmt.Sprintf("open-file other %d the open file %s/file is on a copy that goes with the host's mount: the host's unmount is refused", p.Pid, v.dir))
+	p.End()
 	v.unmount(t)
 	if v.alive(t) {
 		t.Error("it is alive")
@@ -222,7 +222,7 @@ func TestANamespaceThatOnlyADescriptorKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	stop(t, p)
+	p.End()
 	v.unmount(t)
 	r := find(t, v.number.String())
 	wantHolders(t, r, fmt.Sprintf("mount other 0 mounted in a namespace that no process is in; it is kept by fd %d of ", f.Fd()))
@@ -271,11 +271,11 @@ func TestALazyUnmountHidesAWorkingDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := find(t, v.number.String())
-	wantHolders(t, r, fmt.Sprintf("cwd host %d its working directory / is on a mount that is in no table any more: it was lazily unmounted", p.Pid))
+	wantHolders(t, r, fmt.Sprintf("cwd host %d its working directory / is on a mount that is in no table: it was lazily unmounted", p.Pid))
 	if !r.Holders[0].Files[0].Detached || r.Alive.Truth != facts.Yes {
 		t.Errorf("%+v, alive %v", r.Holders[0].Files, r.Alive)
 	}
-	stop(t, p)
+	p.End()
 	waitGone(t, v)
 }
 
@@ -352,11 +352,11 @@ func TestASubPathOfADeadPod(t *testing.T) {
 	v.unmount(t)
 	r := find(t, v.number.String(), func(n *Node) { n.KubeletRoot = kubelet })
 	wantHolders(t, r, "mount host 0 a subPath that was left behind in the directory of pod 11111111-")
-	if h := r.Holders[0]; h.Use != UseLeftover || !r.Pinned() || !strings.HasSuffix(h.Cures[0].Commands[0], " "+left) || h.Mounts[0].Root != "/data/sub" {
+	if h := r.Holders[0]; h.Use != UseLeftover || r.Pinned() != facts.Yes || !strings.HasSuffix(h.Cures[0].Commands[0], " "+left) || h.Mounts[0].Root != "/data/sub" {
 		t.Errorf("%+v", h)
 	}
 	r = find(t, v.number.String(), func(n *Node) { n.KubeletRoot, n.TasksWhy = kubelet, "no right" })
-	if h := r.Holders[0]; h.Use != UseHost {
+	if h := r.Holders[0]; h.Use != UseUnclear || r.Pinned() != facts.Unknown {
 		t.Errorf("told to be left behind, though not all pods are known: %+v", h)
 	}
 	if err := syscall.Unmount(left, 0); err != nil || v.alive(t) {
@@ -399,7 +399,7 @@ func TestARootlessHelper(t *testing.T) {
 			t.Errorf("cure %+v", c)
 		}
 	}
-	stop(t, p)
+	p.End()
 	waitGone(t, v)
 }
 
@@ -414,7 +414,7 @@ func TestANamespacesFile(t *testing.T) {
 	holder := start(t, "private")
 	r := find(t, file)
 	wantHolders(t, r, "namespace-file host 0", fmt.Sprintf("namespace-file other %d", holder.Pid), fmt.Sprintf("netns-process host %d", p.Pid))
-	stop(t, p)
+	p.End()
 	if err := syscall.Unmount(file, 0); err != nil {
 		t.Fatal(err)
 	}

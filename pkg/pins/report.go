@@ -48,6 +48,7 @@ const (
 	UseOwn      = "own"      // a live pod's own volume: its user, and no culprit
 	UseHost     = "host"     // the host's own mount
 	UseLeftover = "leftover" // at the host's path of a pod that is not there
+	UseUnclear  = "unclear"  // at the host's path of a pod of which it cannot be told whether it is there
 	UseCopy     = "copy"     // came along with another mount, or was asked for by path
 )
 
@@ -69,6 +70,7 @@ type Report struct {
 	Suspects []string             `json:"suspects,omitempty"`
 	Notes    []string             `json:"notes,omitempty"`
 	Unknown  []namespaces.Unknown `json:"unknown"`
+	doubts   int                  // of Suspects, what can hold it by what was seen
 }
 
 // OpenCount is how often a device is open, and how much of that is explained.
@@ -107,6 +109,7 @@ type Holder struct {
 	transient bool
 	namespace *namespaces.Namespace
 	on        facts.DeviceNumber // the block device that is open by it, zero for none
+	opens     int                // how often, where more than once without a descriptor
 }
 
 // Mount is one mount that holds a target.
@@ -118,12 +121,20 @@ type Mount struct {
 	State      facts.MountState   `json:"state"`
 	// Propagation is the state in words: "private copy".
 	Propagation string `json:"propagation"`
+	// HostMount is the id of the host's mount whose unmount takes this one along,
+	// 0 for none: then it stays. The propagation of the mount that it is mounted
+	// on decides that, not its own.
+	HostMount int `json:"host_mount,omitempty"`
+	// Covered is the mount that its path leads to instead, "" for none.
+	Covered string `json:"covered,omitempty"`
 	// HostPath is the directory of the host that it lies on, "" where that is
 	// not known.
 	HostPath string `json:"host_path,omitempty"`
 	PodUID   string `json:"pod_uid,omitempty"`  // whose directory of the kubelet that is
 	PodGone  bool   `json:"pod_gone,omitempty"` // it has no container on the node
 	Line     string `json:"line"`
+	over     []int  // ids of the mounts that lie on it, one upon the other
+	peer     bool   // an unmount of it takes the host's along as well
 }
 
 // File is one file that a process holds.
@@ -171,39 +182,51 @@ type Cure struct {
 	Cost     string   `json:"cost"`
 }
 
-// Pinned reports whether the file system is held though nobody uses it: neither
+// Pinned answers whether the file system is held though nobody uses it: neither
 // a live pod nor the host has it mounted for itself. A device that is used
 // without a file system, such as a swap area, another layer of devices or a
-// virtual machine's disk, is not pinned.
-func (r *Report) Pinned() bool {
-	pinned := false
+// virtual machine's disk, is not pinned. It cannot be told of what is in the
+// directory of a pod that may be there, and of what must be held and nothing was
+// found.
+func (r *Report) Pinned() facts.Truth {
+	answer := facts.No
+	if len(r.Holders) == 0 && !r.free() && (r.missing() || r.doubts > 0) {
+		return facts.Unknown
+	}
 	for _, h := range r.Holders {
 		switch {
 		case h.User, h.Use == UseHost:
-			return false
+			return facts.No
+		case h.Use == UseUnclear:
+			answer = facts.Unknown
 		case h.Kind == KindMount, h.Kind == KindOverlay, h.Kind == KindImage, h.Kind == KindLoop, ofFile(h.Kind):
-			pinned = true
+			if answer == facts.No {
+				answer = facts.Yes
+			}
 		}
 	}
-	return pinned
+	return answer
 }
 
 // Answer is yes where something holds the target, no where nothing does, and
-// unknown where not all could be read, or where the file system must be held and
-// nothing was found.
+// unknown where not all could be read, where it is not known whether the file
+// system is alive, and where it must be held and nothing was found.
 func (r *Report) Answer() facts.Truth {
-	free := r.Alive.Truth == facts.No && r.Open != nil && r.Open.Count == 0
 	switch {
 	case len(r.Holders) > 0:
 		return facts.Yes
-	case free:
+	case r.free():
 		return facts.No
-	case len(r.Unknown) > 0, r.missing():
+	case len(r.Unknown) > 0, r.missing(), r.doubts > 0, r.Alive.Truth == facts.Unknown:
 		return facts.Unknown
 	default:
 		return facts.No
 	}
 }
+
+// free reports a device that is known not to be open: whatever holds a file
+// system, that has its device open.
+func (r *Report) free() bool { return r.Open != nil && r.Open.Count == 0 }
 
 // missing reports that something must hold the target which was not found.
 func (r *Report) missing() bool {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/mangle"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // services finds what the kernel itself uses: swap areas, exports of its NFS
@@ -62,11 +63,27 @@ func (s *search) swaps() {
 		h := Holder{
 			Kind: KindSwap, Where: WhereKernel, Path: path, Why: "it is a swap area",
 			Evidence: []Evidence{{Text: strings.Join(strings.Fields(line), " "), Show: "cat /proc/swaps"}},
+			opens:    s.swapOpens(),
 		}
-		h.cure("stop swapping to it", "what is in it has to fit into memory", "swapoff "+Quote(strings.TrimSuffix(path, " (deleted)")))
+		h.cure("stop swapping to it", "what is in it has to fit into memory", "swapoff "+shell.Quote(strings.TrimSuffix(path, " (deleted)")))
 		s.byPath(path, "swap area", h)
 	}
 	s.searched("%s of /proc/swaps", plural(len(all)-1, "area"))
+}
+
+// swapOpens is how often a block device is open for being a swap area: before
+// Linux 6.10 swapon(2) keeps it open by its name, and opens it once more for
+// itself (seen on 6.1 and 6.12).
+func (s *search) swapOpens() int {
+	text, err := os.ReadFile(filepath.Join(s.Proc, "sys/kernel/osrelease"))
+	var major, minor int
+	if _, scan := fmt.Sscanf(string(text), "%d.%d", &major, &minor); err != nil || scan != nil {
+		return 1
+	}
+	if major < 6 || major == 6 && minor < 10 {
+		return 2
+	}
+	return 1
 }
 
 // exports reads what the kernel's NFS server has exported.
@@ -91,7 +108,7 @@ func (s *search) exports() {
 			Kind: KindExport, Where: WhereKernel, Path: path, Why: "the kernel's NFS server exports it, and keeps its mount busy",
 			Evidence: []Evidence{{Text: line, Show: "cat /proc/fs/nfsd/exports"}},
 		}
-		h.cure("take the export back", "clients lose it", "exportfs -u "+Quote("*:"+path), "exportfs -f")
+		h.cure("take the export back", "clients lose it", "exportfs -u "+shell.Quote("*:"+path), "exportfs -f")
 		s.byPath(path, "export", h)
 	}
 	s.searched("%s of the NFS server", plural(count, "export"))
@@ -115,7 +132,7 @@ func (s *search) served() {
 		}
 		h := Holder{
 			Kind: KindExportedBlock, Where: WhereKernel, Path: path, Why: "the kernel serves it to other machines (SCSI or NVMe target)",
-			Evidence: []Evidence{{Text: path, Show: "cat " + Quote(strings.Replace(file, s.Sys, "/sys", 1))}},
+			Evidence: []Evidence{{Text: path, Show: "cat " + shell.Quote(strings.Replace(file, s.Sys, "/sys", 1))}},
 		}
 		h.cure("take it out of the target's configuration", "clients lose it")
 		s.byPath(path, "served device", h)

@@ -1,6 +1,8 @@
 package pins
 
 import (
+	"slices"
+
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/target"
@@ -58,7 +60,7 @@ func (w wanted) mounted(e hostview.Entry) []int {
 // inside returns the targets that a file is in, or that have it for a layer.
 func (w wanted) inside(at facts.Identity) (found []int) {
 	for _, p := range w.superblocks[at.Device] {
-		if p.Holds(at) && (len(found) == 0 || found[len(found)-1] != p.target) {
+		if p.Holds(at) && !slices.Contains(found, p.target) {
 			found = append(found, p.target)
 		}
 	}

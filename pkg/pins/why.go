@@ -27,11 +27,15 @@ func (g *groups) whyMounted(h *Holder) string {
 			what = "a subPath"
 		}
 		return fmt.Sprintf("%s that was left behind in the directory of pod %s: no container of the pod is on the node", what, m.PodUID)
+	case h.Use == UseOwn && m.PodUID == "" && h.Where == WhereHost:
+		return "the root filesystem of a container that runs: its use"
 	case h.Use == UseOwn && h.Where == WhereHost:
 		return "the kubelet's mount for a pod that is there: the volume's use"
+	case h.Use == UseOwn && m.MountPoint == "/":
+		return "the container's own root filesystem: it is in use"
 	case h.Use == UseOwn:
 		return "the pod's own volume: it is in use"
-	case h.Use == UseHost && m.PodUID != "":
+	case h.Use == UseUnclear:
 		return fmt.Sprintf("the host's mount in the directory of pod %s; whether that pod is there cannot be told: %s", m.PodUID, g.podGone(m.PodUID).Why)
 	case h.Use == UseHost && many:
 		return "the host's own mounts"
@@ -40,19 +44,33 @@ func (g *groups) whyMounted(h *Holder) string {
 	case len(h.Processes) == 0:
 		return g.whyWithoutProcess(h)
 	}
+	return g.whyCopied(h)
+}
+
+// whyCopied says whether a copy goes when the host unmounts.
+func (g *groups) whyCopied(h *Holder) string {
+	m := h.Mounts[0]
+	of := "a slave copy"
+	switch m.Propagation {
+	case privateCopy:
+		of = "a private copy"
+	case ownGroup:
+		of = "a copy in a peer group of its own"
+	case withHost:
+		of = "a copy in the host's peer group"
+	}
+	const busy = "it goes when the host unmounts, and while something in it is open the host's unmount is refused (EBUSY)"
 	switch {
-	case m.Propagation == privateCopy && g.onHost(h):
-		return "a private copy, taken when the namespace was made: it stays when the host unmounts"
-	case m.Propagation == privateCopy:
-		return "a private copy, taken when the namespace was made: the host's unmount did not reach it" + g.notOnHost(m)
-	case m.Propagation == ownGroup:
-		return "it is shared with nobody outside: the host's unmount does not reach it"
-	case m.Propagation == "shared with the host":
-		return "it is in the host's peer group: it goes when either side unmounts, unless something in it is open"
-	case strings.HasPrefix(m.Propagation, "slave copy of the host"):
-		return "a slave copy: it goes when the host unmounts, and while something in it is open the host's unmount is refused (EBUSY)"
+	case m.peer:
+		return of + ", mounted where mounts travel both ways: it goes when either side unmounts, unless something in it is open"
+	case m.HostMount != 0 && m.Propagation == privateCopy:
+		return of + " below a mount that follows the host's: " + busy
+	case m.HostMount != 0:
+		return of + ": " + busy
+	case g.home != nil && !g.onHost(h):
+		return of + ": it stays, and the host has no mount of it"
 	default:
-		return "a slave copy of a group that the host does not have: the host's unmount does not reach it"
+		return of + ": it stays when the host unmounts, which does not reach the mount that it is mounted on"
 	}
 }
 
@@ -80,15 +98,4 @@ func (g *groups) onHost(h *Holder) bool {
 		}
 	}
 	return false
-}
-
-// notOnHost says that only this namespace has it, where that is known.
-func (g *groups) notOnHost(m Mount) string {
-	if g.home == nil {
-		return ""
-	}
-	if m.HostPath == "" {
-		return ", which has no mount of it"
-	}
-	return ""
 }

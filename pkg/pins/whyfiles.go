@@ -13,9 +13,9 @@ func (h *Holder) whyFiles() {
 	case h.Kind == KindOpenDevice:
 		h.Why = fmt.Sprintf("it has the block device %s open", f.Path)
 	case f.Detached:
-		h.Why = fmt.Sprintf("%s %s is on a mount that is in no table any more: it was lazily unmounted, which only hid it", noun(h.Kind), f.Path)
+		h.Why = fmt.Sprintf("%s %s is on a mount that is in no table: it was lazily unmounted, which only hid it, or never attached (open_tree)", noun(h.Kind), f.Path)
 	case f.slave:
-		h.Why = fmt.Sprintf("a slave copy with %s open: the host's unmount is refused (EBUSY)", f.Path)
+		h.Why = fmt.Sprintf("%s %s is on a copy that goes with the host's mount: the host's unmount is refused (EBUSY)", noun(h.Kind), f.Path)
 	default:
 		h.Why = fmt.Sprintf("%s %s: an unmount of the mount that it is on is refused (EBUSY)", noun(h.Kind), f.Path)
 	}
@@ -36,12 +36,16 @@ func noun(k Kind) string {
 	}
 }
 
-func (h *Holder) cureFiles() {
+func (s *search) cureFiles(h *Holder) {
+	if h.User {
+		h.endUse()
+		return
+	}
 	if f := h.Files[0]; h.Kind == KindOpenFile || h.Kind == KindOpenDevice || h.Kind == KindNamespaceFile {
 		h.cure(fmt.Sprintf("let process %d close %s (%s)", h.Processes[0].PID, f.Link, f.Path), "none")
 	}
-	h.restart()
+	s.restart(h)
 	if h.Owner.ContainerID != "" {
-		h.cure("end the process", "it ends", h.kills()...)
+		h.cure("end the process", "it ends", s.kills(h)...)
 	}
 }

@@ -134,6 +134,7 @@ func LVs(ctx context.Context, n Node) ([]Target, error) {
 	}
 	r := resolver{Node: n, stack: stack}
 	r.table, r.tableErr = n.Host.Table(ctx)
+	stack.settle(r.table)
 	var all []Target
 	for _, number := range stack.Devices() {
 		if top := stack.chains[number].Layers[0]; top.Kind == device.LV {

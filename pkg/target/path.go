@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
 )
 
 // path is a target by a path of the host: that of a block device means the
@@ -61,6 +62,10 @@ func (r *resolver) withoutWalk(ctx context.Context, name string, err error) (Tar
 	if errors.Is(err, fs.ErrNotExist) {
 		if t, ok := r.mapped(ctx, name); ok {
 			return t, nil
+		}
+		var cannot *hostview.CannotTell
+		if errors.As(err, &cannot) { // which it can: there is none
+			err = fmt.Errorf("%s: %s", cannot.Path, cannot.Why)
 		}
 		return Target{}, fmt.Errorf("%w: %w; what is gone can be asked about by its device number, MAJ:MIN", ErrNone, err)
 	}

@@ -25,6 +25,7 @@ func Resolve(ctx context.Context, n Node, arg string) ([]Target, error) {
 	}
 	r := resolver{Node: n, stack: stack}
 	r.table, r.tableErr = n.Host.Table(ctx)
+	stack.settle(r.table)
 	t, err := r.resolve(ctx, arg)
 	if err != nil {
 		return nil, fmt.Errorf("find target %q: %w", arg, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/volumes"
 )
@@ -72,6 +73,23 @@ func TestAnEmptyLoopDeviceIsNoUnknown(t *testing.T) {
 	}
 }
 
+// A loop device over a file in memory is on no device, which the host's table
+// tells; of one on a number that it does not have, it cannot be told.
+func TestALoopDeviceInMemoryIsOnNoDevice(t *testing.T) {
+	f := newFixture(t, rootLine+"40 1 0:79 / /x rw - tmpfs tmpfs rw\n")
+	for minor, want := range map[uint32]string{79: "no", 80: "unknown"} {
+		f.loops["loop0"] = device.LoopStatus{File: number(0, minor)}
+		all, err := Resolve(t.Context(), f.node(), "7:0")
+		if err != nil || all[0].Chain.Answer().Truth.String() != want {
+			t.Errorf("on 0:%d: %+v, %v; want %s", minor, all, err, want)
+		}
+		s, err := ReadStack(f.sys, f.node().Devices)
+		if err != nil || len(s.Unknown) != 0 || len(s.Loops) != 1 || s.Loops[0].File != number(0, minor) {
+			t.Errorf("on 0:%d: unknown %q, loops %+v, %v", minor, s.Unknown, s.Loops, err)
+		}
+	}
+}
+
 // TestADeviceThatIsGone can be asked about by its number, and by nothing else.
 func TestADeviceThatIsGone(t *testing.T) {
 	f := newFixture(t, rootLine)
@@ -84,7 +102,7 @@ func TestADeviceThatIsGone(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, arg := range []string{"/dev/vg0/none", "/none", "vg0/none", "none", "", "0:0"} {
-		if _, err := Resolve(t.Context(), f.node(), arg); !errors.Is(err, ErrNone) {
+		if _, err := Resolve(t.Context(), f.node(), arg); !errors.Is(err, ErrNone) || strings.Contains(err.Error(), "cannot tell") {
 			t.Errorf("%q: %v", arg, err)
 		}
 	}

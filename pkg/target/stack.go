@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
 )
 
 // maxDevices bounds the block devices that are looked at. A node has some
@@ -21,7 +22,10 @@ const maxDevices = 1 << 16
 type Stack struct {
 	chains map[facts.DeviceNumber]device.Chain
 	above  map[facts.DeviceNumber][]facts.DeviceNumber // anywhere above, ascending
-	// Unknown is what could not be read, or not be followed.
+	// Loops are the loop devices over files of file systems with anonymous
+	// numbers: what those are on is known by who knows the file systems.
+	Loops []device.Layer
+	// Unknown is what else could not be read, or not be followed.
 	Unknown []string
 }
 
@@ -73,8 +77,26 @@ func (s *Stack) add(number facts.DeviceNumber, chain device.Chain) {
 	for _, layer := range chain.Layers[1:] {
 		s.above[layer.Number] = append(s.above[layer.Number], number)
 	}
-	if top := chain.Layers[0]; top.Unknown != "" { // each of those below is a device of its own
+	switch top := chain.Layers[0]; { // each of those below is a device of its own
+	case !top.File.IsZero():
+		s.Loops = append(s.Loops, top)
+	case top.Unknown != "":
 		s.Unknown = append(s.Unknown, fmt.Sprintf("device %s: %s", top.Label(), top.Unknown))
+	}
+}
+
+// settle tells what is below loop devices by the host's mount table.
+func (s *Stack) settle(table *hostview.Table) {
+	if table == nil {
+		return
+	}
+	for _, c := range s.chains {
+		c.Settle(func(l device.Layer) string {
+			for _, e := range table.ByDevice(l.File) {
+				return e.FSType
+			}
+			return ""
+		})
 	}
 }
 

@@ -31,6 +31,7 @@ type Superblock struct {
 	LV      string             `json:"lv,omitempty"`        // VG/LV
 	BtrfsID string             `json:"btrfs_id,omitempty"`  // as in /sys/fs/btrfs
 	Mounted string             `json:"mounted,omitempty"`   // where the path that was asked about is mounted
+	Below   bool               `json:"below,omitzero"`      // the host has it mounted below the path that was asked about
 	Foreign bool               `json:"stacked_on,omitzero"` // it is on a device that is stacked on the asked one
 }
 

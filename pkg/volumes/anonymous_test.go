@@ -99,6 +99,32 @@ func TestBtrfsOfAnotherMount(t *testing.T) {
 	}
 }
 
+// A loop device over a file in memory is on no device, where the path of the
+// file leads to the file system that the kernel tells of it.
+func TestALoopDeviceInMemory(t *testing.T) {
+	for name, test := range map[string]struct {
+		minor uint32 // of what the path leads to
+		want  string
+	}{
+		"by its path":                 {79, "no logical volume: loop0 (/img on tmpfs: in memory)"},
+		"the path is of another file": {80, cannotTell + "loop0: nobody knows"},
+		"the path leads nowhere":      {0, cannotTell + "loop0: nobody knows"},
+	} {
+		h := onHost(map[string]facts.HostMount{})
+		if test.minor != 0 {
+			h.mounts["/img"] = facts.HostMount{Device: number(0, test.minor), Root: "/", FSType: "tmpfs"}
+		}
+		d := node()
+		d.chains[number(7, 0)] = chainOf(device.Layer{
+			Number: number(7, 0), Name: "loop0", Kind: device.Loop, Note: "/img", File: number(0, 79), Unknown: "nobody knows",
+		})
+		m := newMapper(Sources{Host: h, Devices: d})
+		if b := m.backing(t.Context(), superblock{number: number(7, 0), fsType: "ext4", root: "/", path: "/x"}); b.NoLV != test.want {
+			t.Errorf("%s: %+v, want %q", name, b, test.want)
+		}
+	}
+}
+
 // TestErofs: an image mounted from a file is on what the file is on.
 func TestErofs(t *testing.T) {
 	pvc := facts.HostMount{Device: number(253, 2), Root: "/", FSType: "xfs", MountID: 5, Rung: hostview.RungStatmount}

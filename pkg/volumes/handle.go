@@ -27,11 +27,11 @@ func rootOf(here facts.HostMount, path string) string {
 
 // sameHandle compares the upper directory with what the overlay says of it.
 // Where that proves nothing it is not known, and the answer says why.
-func (m *mapper) sameHandle(ctx context.Context, o *overlaid, root string) (answer facts.Answer, known bool) {
+func (u *Upper) sameHandle(ctx context.Context, host UpperHost, root string) (answer facts.Answer, known bool) {
 	if root == "" {
 		return facts.CannotTell("the overlay's root is not at a known place of the host"), false
 	}
-	over, err := m.Host.Handle(ctx, root)
+	over, err := host.Handle(ctx, root)
 	if err != nil {
 		return facts.CannotTell("handle: " + because(err)), !errors.Is(err, hostview.ErrNoHandle)
 	}
@@ -42,26 +42,27 @@ func (m *mapper) sameHandle(ctx context.Context, o *overlaid, root string) (answ
 	case !is.Upper:
 		return facts.CannotTell("the overlay's handle is not of an upper directory"), true
 	}
-	upper, err := m.Host.Handle(ctx, o.Upper)
+	u.UUID = is.UUID
+	upper, err := host.Handle(ctx, u.Name)
 	if err != nil {
 		return facts.CannotTell("handle: " + because(err)), !errors.Is(err, hostview.ErrNoHandle)
 	}
 	if !upper.Equal(is.Handle) {
 		return facts.Is(false, fmt.Sprintf("its file handle is %s, the overlay's upper directory has %s", short(upper), short(is.Handle))), true
 	}
-	return m.unambiguous(ctx, o, is)
+	return u.unambiguous(ctx, host, is)
 }
 
 // unambiguous answers for equal handles. Most file systems draw the generation
 // of an inode by lot; these count, so that two that were made and filled alike
 // have the same handles. A btrfs is told by its uuid.
-func (m *mapper) unambiguous(ctx context.Context, o *overlaid, is hostview.Real) (answer facts.Answer, known bool) {
+func (u *Upper) unambiguous(ctx context.Context, host UpperHost, is hostview.Real) (answer facts.Answer, known bool) {
 	why := "both have the file handle " + short(is.Handle)
-	switch o.at.FSType {
+	switch u.At.FSType {
 	case "zfs", "bcachefs":
-		return facts.CannotTell("file handles of two " + o.at.FSType + " can be the same"), false
+		return facts.CannotTell("file handles of two " + u.At.FSType + " can be the same"), false
 	case "btrfs":
-		b, err := m.Host.Btrfs(ctx, o.Upper)
+		b, err := host.Btrfs(ctx, u.Name)
 		if err != nil {
 			return facts.CannotTell("file handles of two btrfs can be the same: " + because(err)), false
 		}
@@ -72,14 +73,14 @@ func (m *mapper) unambiguous(ctx context.Context, o *overlaid, is hostview.Real)
 		why += " on the btrfs " + b.FSID
 	case "ext2", "ext3", "ext4":
 		// What mke2fs copies into a new one has no generation at all.
-		stat, err := m.Host.Statfs(ctx, o.Upper)
+		stat, err := host.Statfs(ctx, u.Name)
 		if err != nil {
-			return facts.CannotTell("file handles of two " + o.at.FSType + " can be the same: " + because(err)), false
+			return facts.CannotTell("file handles of two " + u.At.FSType + " can be the same: " + because(err)), false
 		}
 		if stat.FSID != foldedUUID(is.UUID) {
-			return facts.Is(false, fmt.Sprintf("it is on another %s than the overlay's upper directory, which has the uuid %x", o.at.FSType, is.UUID)), true
+			return facts.Is(false, fmt.Sprintf("it is on another %s than the overlay's upper directory, which has the uuid %x", u.At.FSType, is.UUID)), true
 		}
-		why += fmt.Sprintf(" on the %s with the uuid %x", o.at.FSType, is.UUID)
+		why += fmt.Sprintf(" on the %s with the uuid %x", u.At.FSType, is.UUID)
 	}
 	return facts.Is(true, why), true
 }

@@ -1,52 +1,18 @@
 package volumes
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"os"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
-const (
-	containerVariable = "VOLUMES_TEST_CONTAINER" // set in a process that plays a container: its root
-	isolatedVariable  = "VOLUMES_TEST_NAMESPACE"
-)
-
-// TestMain moves the test process into a mount namespace of its own: whatever
-// is mounted is gone with it.
-func TestMain(m *testing.M) {
-	if root := os.Getenv(containerVariable); root != "" {
-		if err := contain(root, os.Args[1:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if os.Geteuid() == 0 && os.Getenv(isolatedVariable) == "" {
-		if err := isolate(); err != nil {
-			fmt.Fprintln(os.Stderr, "make a mount namespace for the tests:", err)
-			os.Exit(1)
-		}
-	}
-	os.Exit(m.Run())
-}
-
-func isolate() error {
-	runtime.LockOSThread()
-	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
-		return err
-	}
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_SLAVE, ""); err != nil {
-		return err
-	}
-	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), isolatedVariable+"=1"))
-}
+// TestMain runs the tests in a mount namespace of their own.
+func TestMain(m *testing.M) { linuxtest.Main(m, syscall.MS_SLAVE, contain) }
 
 // contain does what a runtime does: it binds pairs of a source and a
 // destination in the root, makes that its own and lives until its input ends.
@@ -68,39 +34,14 @@ func contain(root string, binds []string) error {
 	if err := syscall.Unmount(".", syscall.MNT_DETACH); err != nil {
 		return err
 	}
-	fmt.Println("ready")
-	_, err := io.Copy(io.Discard, os.Stdin)
-	return err
+	return linuxtest.Wait()
 }
 
 // container starts a process that plays a container.
-func container(t testing.TB, root string, binds ...string) *os.Process {
+func container(t testing.TB, root string, binds ...string) *linuxtest.Child {
 	t.Helper()
-	inR, inW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := os.StartProcess("/proc/self/exe", append([]string{"container"}, binds...), &os.ProcAttr{
-		Dir: "/", Env: append(os.Environ(), containerVariable+"="+root), Files: []*os.File{inR, outW, os.Stderr},
-		Sys: &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS},
-	})
-	_, _ = inR.Close(), outW.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = inW.Close()
-		_ = p.Kill()
-		_, _ = p.Wait()
-		_ = outR.Close()
-	})
-	if line, err := bufio.NewReader(outR).ReadString('\n'); err != nil {
-		t.Fatalf("the container is not ready: %q %v", line, err)
-	}
+	p := linuxtest.Start(t, root, &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}, binds...)
+	p.Line(t) // it is ready
 	return p
 }
 

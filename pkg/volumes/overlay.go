@@ -44,7 +44,8 @@ func (m *mapper) overlay(ctx context.Context, e hostview.Entry, path string) *ov
 		m.unresolved(o, e, err)
 		return o
 	}
-	o.verified = m.verify(ctx, o, e, path)
+	upper := Upper{Name: o.Upper, At: o.at}
+	o.verified = upper.verify(ctx, once{m.Host, m}, e.Device, path)
 	switch o.verified.Truth {
 	case facts.Yes:
 		o.Backing = m.backing(ctx, superblockAt(o.at))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 	"github.com/mountward/mountward/pkg/verify"
 )
 
@@ -18,7 +19,7 @@ import (
 // it, and a container whose root is an overlay with its upper directory there.
 type realNode struct {
 	kubelet, state, target, bundle string
-	process                        *os.Process
+	process                        *linuxtest.Child
 }
 
 const config = `{"annotations":{"io.kubernetes.cri.container-type":"container","io.kubernetes.cri.container-name":"main",
@@ -136,12 +137,7 @@ func TestTheKernelRefusesAnUpperDirectoryOnAnOverlay(t *testing.T) {
 // TestARealOrphan: the process ends, and its root filesystem stays mounted.
 func TestARealOrphan(t *testing.T) {
 	n := newRealNode(t)
-	if err := n.process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.process.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	n.process.End()
 	v := openView(t, "")
 	s := n.survey(t, v)
 	if m := s.Members[0]; m.Rootfs.Path != n.bundle+"/rootfs" || !strings.HasSuffix(m.Rootfs.NoLV, "is gone") || m.Mounts[0].Volume != "pvc-1" {

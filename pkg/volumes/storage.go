@@ -81,10 +81,18 @@ func (m *mapper) told(number facts.DeviceNumber, fsType string, err error) *stor
 }
 
 func (m *mapper) chain(ctx context.Context, sb superblock) (device.Chain, error) {
-	if sb.number.Major != 0 {
-		return m.Devices.Chain(sb.number)
+	if sb.number.Major == 0 {
+		return m.anonymous(ctx, sb)
 	}
-	return m.anonymous(ctx, sb)
+	chain, err := m.Devices.Chain(sb.number)
+	chain.Settle(func(loop device.Layer) string {
+		// Only the number proves that the path is that of the file.
+		if at, err := m.look(ctx, loop.Note); err == nil && at.Device == loop.File {
+			return at.FSType
+		}
+		return ""
+	})
+	return chain, err
 }
 
 // storage is what a chain, or the error about it, says.

@@ -17,29 +17,29 @@ import (
 // ages of mounts (6.8), that of the upper directory must be older than the
 // overlay. What is left is a copy of a whole file system, block by block, such as
 // a snapshot that was mounted before: it has the same handles and sizes.
-func (m *mapper) verify(ctx context.Context, o *overlaid, e hostview.Entry, path string) facts.Answer {
+func (u *Upper) verify(ctx context.Context, host UpperHost, device facts.DeviceNumber, path string) facts.Answer {
 	if path == "" {
 		return facts.CannotTell("where the overlay is on the host is not known")
 	}
-	here, err := m.look(ctx, path)
+	here, err := host.Lookup(ctx, path)
 	switch {
 	case err != nil:
 		return facts.CannotTell(because(err))
-	case here.Device != e.Device:
-		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, the overlay is %s", path, here.FSType, here.Device, e.Device))
-	case !local(o.at.FSType):
-		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, which is not asked: it may not answer", printable(o.Upper), o.at.FSType, o.at.Device))
-	case newer(o.at, here):
-		return facts.CannotTell(fmt.Sprintf("%s was mounted over or mounted anew since the overlay was mounted", printable(o.Upper)))
+	case here.Device != device:
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, the overlay is %s", path, here.FSType, here.Device, device))
+	case !local(u.At.FSType):
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s on %s now, which is not asked: it may not answer", printable(u.Name), u.At.FSType, u.At.Device))
+	case newer(u.At, here):
+		return facts.CannotTell(fmt.Sprintf("%s was mounted over or mounted anew since the overlay was mounted", printable(u.Name)))
 	}
-	answer, known := m.sameHandle(ctx, o, rootOf(here, path))
-	if known {
+	answer, known := u.sameHandle(ctx, host, rootOf(here, path))
+	if u.ByHandle = known; known {
 		return answer
 	}
-	if !straight(o.Upper, o.at) {
-		return facts.CannotTell(fmt.Sprintf("%s leads to %s by a symbolic link, which may have led elsewhere, and %s", printable(o.Upper), printable(o.at.Canonical), answer.Why))
+	if !straight(u.Name, u.At) {
+		return facts.CannotTell(fmt.Sprintf("%s leads to %s by a symbolic link, which may have led elsewhere, and %s", printable(u.Name), printable(u.At.Canonical), answer.Why))
 	}
-	return m.equalSizes(ctx, o.Upper, path)
+	return equalSizes(ctx, host, u.Name, path)
 }
 
 // local reports the file systems of this node that an upper directory can be on
@@ -64,11 +64,11 @@ func straight(name string, at facts.HostMount) bool {
 // hold, zfs the space that its pool has left, and any can be grown. Only a
 // difference to an upper directory that stays the same is one, and only if it
 // is still there the second time.
-func (m *mapper) equalSizes(ctx context.Context, upper, overlay string) facts.Answer {
+func equalSizes(ctx context.Context, host UpperHost, upper, overlay string) facts.Answer {
 	var err error
 	read := func(path string) (s hostview.Statfs) {
 		if err == nil {
-			s, err = m.Host.Statfs(ctx, path)
+			s, err = host.Statfs(ctx, path)
 		}
 		return s
 	}

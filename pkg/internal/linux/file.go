@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -102,4 +103,13 @@ func BlockDevice(f *os.File) (major, minor uint32, err error) {
 		return 0, 0, &os.PathError{Op: "stat", Path: f.Name(), Err: errors.New("not a block device")}
 	}
 	return unix.Major(st.Rdev), unix.Minor(st.Rdev), nil
+}
+
+// StatDevice returns st_dev of what os.Stat told of a file.
+func StatDevice(info os.FileInfo) (major, minor uint32, ok bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0, false
+	}
+	return unix.Major(st.Dev), unix.Minor(st.Dev), true
 }

@@ -13,6 +13,7 @@ type MagicStat struct {
 	Block                  bool   // it is a block device node
 	BlockMajor, BlockMinor uint32 // of it
 	MountID                int    // as in mountinfo
+	Directory              bool
 }
 
 // StatMagic looks at what a link of procfs such as /proc/<pid>/fd/7 leads to.
@@ -39,7 +40,13 @@ func StatMagic(path string) (MagicStat, error) {
 			return MagicStat{}, &os.PathError{Op: "statx", Path: path, Err: err}
 		}
 		s := MagicStat{Major: st.Dev_major, Minor: st.Dev_minor, MountID: int(st.Mnt_id)}
-		if st.Mask&unix.STATX_TYPE != 0 && st.Mode&unix.S_IFMT == unix.S_IFBLK {
+		if st.Mask&unix.STATX_TYPE == 0 {
+			return s, nil
+		}
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFDIR:
+			s.Directory = true
+		case unix.S_IFBLK:
 			s.Block, s.BlockMajor, s.BlockMinor = true, st.Rdev_major, st.Rdev_minor
 		}
 		return s, nil

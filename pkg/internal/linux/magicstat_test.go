@@ -37,6 +37,9 @@ func TestStatMagicTellsWhatAnOpenFileIsOn(t *testing.T) {
 	if got.Major != unix.Major(want.Dev) || got.Minor != unix.Minor(want.Dev) || got.MountID != id || got.Block {
 		t.Errorf("%+v, want %d:%d and mount %d", got, unix.Major(want.Dev), unix.Minor(want.Dev), id)
 	}
+	if cwd, err := StatMagic("/proc/self/cwd"); err != nil || !cwd.Directory || got.Directory {
+		t.Errorf("a directory: %+v, %v; a file: %+v", cwd, err, got)
+	}
 	if _, err := StatMagic("/proc/self/fd/99999"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no descriptor: %v", err)
 	}

@@ -37,9 +37,12 @@ type mountNSInfo struct {
 // that no process is in, until visit returns false. The file is closed after
 // the visit: whoever keeps a namespace open keeps all its mounts.
 //
-// Requires at least Linux 6.12 (NS_MNT_GET_NEXT). Without CAP_SYS_ADMIN it
-// fails with EPERM, or older kernels leave out what is not ours; below the
-// first user namespace, all that is owned by those above.
+// Requires at least Linux 6.12 (NS_MNT_GET_NEXT). Linux 7.0, and stable kernels
+// from 6.12 on since March 2026 ("nsfs: tighten permission checks for ns iteration
+// ioctls"), answer EPERM but to a process in the first pid namespace that has
+// CAP_SYS_ADMIN in the first user namespace (measured on 6.18.44). Those before
+// leave out what is not ours, below the first user namespace all that is owned
+// by those above.
 func WalkMountNamespaces(proc string, visit func(f *os.File, ns MountNS) bool) error {
 	own, err := open(proc+"/self/ns/mnt", unix.O_RDONLY)
 	if err != nil {
@@ -110,6 +113,10 @@ func closeIf(f *os.File) {
 		_ = f.Close()
 	}
 }
+
+// OpenTaskMountNS opens the mount namespace of a process or thread, by the
+// directory of that in procfs.
+func OpenTaskMountNS(dir string) (*os.File, error) { return open(dir+"/ns/mnt", unix.O_RDONLY) }
 
 // DescribeMountNS asks an open file of nsfs. What the kernel or our rights do
 // not tell is left zero.

@@ -3,6 +3,7 @@ package linux
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -91,14 +92,40 @@ func (t *ProcTask) Read(name string, limit int) ([]byte, error) {
 	}
 }
 
-// Mountinfo opens the mount table.
-func (t *ProcTask) Mountinfo() (*Mountinfo, error) {
-	fd, err := t.open("mountinfo", unix.O_RDONLY)
+// Open opens a file in the directory that is too large for Read. An open
+// mountinfo stays with the mount namespace that the task had then.
+func (t *ProcTask) Open(name string) (io.ReadCloser, error) {
+	fd, err := t.open(name, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	return &Mountinfo{os.NewFile(uintptr(fd), t.path+"/mountinfo")}, nil
+	return &taskFile{fd, t.path + "/" + name}, nil
 }
+
+// taskFile is an open file. An os.File takes more system calls than the reading.
+type taskFile struct {
+	fd   int
+	path string
+}
+
+// Read reads on.
+func (f *taskFile) Read(p []byte) (int, error) {
+	for {
+		n, err := unix.Read(f.fd, p)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return 0, &os.PathError{Op: "read", Path: f.path, Err: err}
+		case n == 0 && len(p) > 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+// Close gives the descriptor back.
+func (f *taskFile) Close() error { return unix.Close(f.fd) }
 
 // Names returns the names in a directory below. More than limit are an error.
 func (t *ProcTask) Names(name string, limit int) ([]string, error) {
@@ -106,9 +133,24 @@ func (t *ProcTask) Names(name string, limit int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), t.path+"/"+name)
-	defer f.Close()
-	return ReadNames(f, limit)
+	defer unix.Close(fd)
+	var names []string
+	var buf [8 << 10]byte
+	for {
+		n, err := unix.Getdents(fd, buf[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return nil, &os.PathError{Op: "readdir", Path: t.path + "/" + name, Err: err}
+		case n == 0:
+			return names, nil
+		}
+		_, _, names = unix.ParseDirent(buf[:n], -1, names)
+		if len(names) > limit {
+			return nil, &os.PathError{Op: "read", Path: t.path + "/" + name, Err: fmt.Errorf("more than %d entries", limit)}
+		}
+	}
 }
 
 // Descriptors calls found with the number and the link of each descriptor of

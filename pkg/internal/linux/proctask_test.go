@@ -113,7 +113,7 @@ func TestTheEndOfAProcessIsTold(t *testing.T) {
 	if _, err := task.Link("ns/mnt"); !Gone(err) {
 		t.Error(err)
 	}
-	if _, err := task.Mountinfo(); !Gone(err) {
+	if _, err := task.Open("mountinfo"); !Gone(err) {
 		t.Error(err)
 	}
 	if Gone(nil) || Gone(errors.New("other")) || Gone(os.ErrPermission) {

@@ -26,7 +26,7 @@ const maxLabel = 63
 // source, one label a line, from 0.14 on with the time until which it holds:
 //
 //	mountward.io/doctor              sound, problems or unknown
-//	mountward.io/kubelet-root-shared true, false or unknown, where the runtime is
+//	mountward.io/kubelet-root-shared true, false or unknown, see rootShared
 //	mountward.io/problem.CODE        true, one for each code of a problem
 func DoctorFeatures(w io.Writer, d doctor.Document) error {
 	lines := []string{
@@ -57,28 +57,76 @@ func health(answer facts.Truth) string {
 	}
 }
 
-// rootShared answers of the kubelet's root directory, in the runtime's mount
-// namespace if there is a finding about it there.
+// rootShared answers whether Bidirectional works below the kubelet's root: yes
+// where the root, its pods and its plugins are each shared as they must be, in the
+// mount namespaces of the runtime and of the kubelet, and nothing else below the
+// root is found that is not.
 func rootShared(d doctor.Document) string {
-	codes := []string{
-		doctor.CodeShared, doctor.CodeNotShared, doctor.CodeSlaveOnly,
-		doctor.CodeDownstreamOnly, doctor.CodeNotLinked, doctor.CodeUnresolved,
-	}
-	answers := map[facts.Truth]bool{}
-	for _, f := range d.Findings {
-		about := f.Subject == d.Kubelet.Root || f.Subject == d.Kubelet.Canonical
-		if about && slices.Contains(codes, f.Code) && strings.Contains(f.Where, doctor.RoleRuntime+" ") {
-			answers[f.Answer] = true
+	answer := facts.Yes
+	for _, role := range []string{doctor.RoleRuntime, doctor.RoleKubelet} {
+		place, ok := placeOf(d, role)
+		if !ok {
+			answer = facts.Unknown // but what is seen in the other can be no
+		}
+		missing := map[string]bool{"": true, "pods": true, "plugins": true}
+		for _, f := range d.Findings {
+			rest, below := belowRoot(d, f.Subject)
+			if !ok || !below || !of(place, f) || !slices.Contains(bidirectional(), f.Code) {
+				continue
+			}
+			switch f.Answer {
+			case facts.No:
+				return "false"
+			case facts.Unknown:
+				answer = facts.Unknown
+			case facts.Yes:
+				delete(missing, rest)
+			}
+		}
+		if len(missing) > 0 {
+			answer = facts.Unknown
 		}
 	}
-	switch {
-	case answers[facts.No]:
-		return "false"
-	case answers[facts.Yes] && !answers[facts.Unknown]:
+	if answer == facts.Yes {
 		return "true"
-	default:
-		return "unknown"
 	}
+	return "unknown"
+}
+
+// bidirectional are the codes of what decides whether Bidirectional works at a
+// path.
+func bidirectional() []string {
+	return []string{
+		doctor.CodeShared, doctor.CodeNotShared, doctor.CodeSlaveOnly, doctor.CodeDownstreamOnly,
+		doctor.CodeNotLinked, doctor.CodeUnresolved, doctor.CodeCRIMisjudges,
+	}
+}
+
+func placeOf(d doctor.Document, role string) (doctor.Size, bool) {
+	i := slices.IndexFunc(d.Places, func(p doctor.Size) bool { return p.Role == role })
+	if i < 0 {
+		return doctor.Size{}, false
+	}
+	return d.Places[i], true
+}
+
+// of reports whether a finding is of the mount namespace of a place.
+func of(p doctor.Size, f doctor.Finding) bool {
+	if p.Inode != 0 {
+		return strings.HasSuffix(f.Where, fmt.Sprintf(" mnt:[%d]", p.Inode))
+	}
+	return strings.Contains(f.Where, p.Role+" ") && !strings.Contains(f.Where, " mnt:[")
+}
+
+// belowRoot returns what of a path is below the kubelet's root, by either of its
+// names.
+func belowRoot(d doctor.Document, path string) (string, bool) {
+	for _, root := range []string{d.Kubelet.Root, d.Kubelet.Canonical} {
+		if rest, ok := facts.Below(path, root); ok && root != "" {
+			return rest, true
+		}
+	}
+	return "", false
 }
 
 // labelName makes a name of what Kubernetes takes as one.

@@ -36,7 +36,7 @@ func DoctorTable(w io.Writer, d doctor.Document) error {
 	if len(sound) > 0 {
 		t := newTable(w, "SOUND", "SUBJECT", "WHERE", "MESSAGE")
 		for _, f := range sound {
-			t.row(Word(f.Code), Word(f.Subject), orDash(f.Where), orDash(f.Message))
+			t.row(Word(f.Code), subject(f.Subject), orDash(f.Where), orDash(f.Message))
 		}
 		if err := t.flush(); err != nil {
 			return err
@@ -51,7 +51,7 @@ func DoctorTable(w io.Writer, d doctor.Document) error {
 func doctorCounts(d doctor.Document, sound int) string {
 	text := fmt.Sprintf("problems: %d, cannot tell: %d, sound: %d", len(d.Answered(facts.No)), len(DoctorMissing(d)), sound)
 	if d.Baseline != "" {
-		text += ", compared with " + Word(d.Baseline)
+		text += fmt.Sprintf(", compared with %s (problems as before: %d)", Word(d.Baseline), d.Kept)
 	}
 	return text
 }
@@ -92,7 +92,7 @@ func together(a, b doctor.Finding) bool {
 // problem writes a finding, with others that it is together with. Only its first
 // line begins at the margin, so that no text of others can look like one.
 func (p *page) problem(f doctor.Finding, also []doctor.Finding) {
-	p.line("PROBLEM " + Word(f.Code) + " " + Word(f.Subject))
+	p.line("PROBLEM " + Word(f.Code) + " " + subject(f.Subject))
 	for i, other := range also {
 		name := "also"
 		if i > 0 {
@@ -139,11 +139,14 @@ func (p *page) fix(i int, fix doctor.Fix) {
 		what += " (kept over a reboot)"
 	}
 	p.field(name, what)
-	if fix.File != "" {
+	switch {
+	case fix.Add:
+		p.field("", "add to "+fix.File+", to what it has:")
+	case fix.File != "":
 		p.field("", "write "+fix.File+":")
-		for line := range strings.Lines(fix.Content) {
-			p.field("", "  "+strings.TrimSuffix(line, "\n"))
-		}
+	}
+	for line := range strings.Lines(fix.Content) { // of the file, or of one that the sentence names
+		p.field("", "  "+strings.TrimSuffix(line, "\n"))
 	}
 	for _, command := range fix.Commands {
 		p.field("", "$ "+command)

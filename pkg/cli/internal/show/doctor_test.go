@@ -27,7 +27,7 @@ func diagnosis() doctor.Document {
 			Disagree: []string{"/var/lib/kubelet is a symbolic link to /mnt/storage/kubelet"},
 		},
 		Runtime:    doctor.RuntimeFound{PID: 812, State: "/run/containerd", From: discover.FromProcess},
-		Places:     []doctor.Size{{Role: doctor.RoleInit, PID: 1, Inode: 4026531841, Mounts: 3, Types: map[string]int{"ext4": 1, "tmpfs": 2}}, {Role: doctor.RoleKubelet, Why: "permission denied"}},
+		Places:     []doctor.Size{{Role: doctor.RoleInit, PID: 1, Inode: 4026531841, Mounts: 3, Types: map[string]int{"ext4": 1, "tmpfs": 2}}, {Role: doctor.RoleKubelet, Why: "permission denied"}, {Role: doctor.RoleRuntime, PID: 812, Inode: 4026531841, Mounts: 3, Types: map[string]int{"ext4": 1, "tmpfs": 2}}},
 		Containers: 2,
 		Findings: []doctor.Finding{
 			{
@@ -61,6 +61,19 @@ func TestDoctorOfANode(t *testing.T) {
 	golden(t, "doctor-healthy.table", text(t, func(w io.Writer) error {
 		return DoctorTable(w, doctor.Document{Baseline: "/a b", Findings: d.Answered(facts.Yes)})
 	}))
+}
+
+// TestWhatIsToBeWrittenIsPrinted, into a file that the fix names, or one that
+// its sentence does.
+func TestWhatIsToBeWrittenIsPrinted(t *testing.T) {
+	d := diagnosis()
+	d.Findings = d.Findings[1:2]
+	d.Findings[0].Fixes = []doctor.Fix{{What: "in place of that line, this one", Content: "ExecStartPre=x\n[y]\n", Commands: []string{"systemctl cat k"}}}
+	got := text(t, func(w io.Writer) error { return DoctorTable(w, d) })
+	const want = "  fix         in place of that line, this one\n                ExecStartPre=x\n                [y]\n              $ systemctl cat k\n"
+	if !strings.Contains(got, want) || strings.Contains(got, "write") {
+		t.Errorf("no\n%s in\n%s", want, got)
+	}
 }
 
 // TestOneFaultIsOneBlock: what differs in its subject alone is told once; a
@@ -142,7 +155,7 @@ func TestNoNameForgesAFinding(t *testing.T) {
 			if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 				t.Errorf("%s: %q reaches the terminal: %q", format, name, got)
 			}
-			line := doctor.OneLine(diagnosed(name).Findings, nil)
+			line := doctor.Document{Findings: diagnosed(name).Findings}.OneLine()
 			if len(line) > doctor.MaxOneLine || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
 				t.Errorf("%q: one line: %q", name, line)
 			}
@@ -171,31 +184,99 @@ func TestLongListsAreCut(t *testing.T) {
 	}
 }
 
-// TestLabelsOfANode: what a label says of each answer.
-func TestLabelsOfANode(t *testing.T) {
-	about := func(answer facts.Truth, subject, where string) doctor.Finding {
-		return doctor.Finding{Code: "not-shared", Answer: answer, Subject: subject, Where: where}
+// TestTheRootIsSharedWhereAllOfItIs: in the runtime's mount namespace and in the
+// kubelet's, at the root, its pods and its plugins.
+func TestTheRootIsSharedWhereAllOfItIs(t *testing.T) {
+	const both, runtime, kubelet = "pid 1 i[1], kubelet k[3], runtime c[2] mnt:[7]", "pid 1 i[1], runtime c[2] mnt:[7]", "kubelet k[3] mnt:[8]"
+	together := []doctor.Size{{Role: doctor.RoleInit, Inode: 7}, {Role: doctor.RoleKubelet, Inode: 7}, {Role: doctor.RoleRuntime, Inode: 7}}
+	apart := []doctor.Size{{Role: doctor.RoleInit, Inode: 7}, {Role: doctor.RoleKubelet, Inode: 8}, {Role: doctor.RoleRuntime, Inode: 7}}
+	about := func(answer facts.Truth, code, where string, subjects ...string) (all []doctor.Finding) {
+		for _, subject := range subjects {
+			all = append(all, doctor.Finding{Code: code, Answer: answer, Subject: subject, Where: where})
+		}
+		return all
 	}
+	sound := func(where string) []doctor.Finding {
+		return about(facts.Yes, doctor.CodeShared, where, "/k", "/k/pods", "/k/plugins")
+	}
+	with := func(all []doctor.Finding, more ...doctor.Finding) []doctor.Finding { return append(all, more...) }
 	for name, test := range map[string]struct {
+		places   []doctor.Size
 		findings []doctor.Finding
 		want     string
 	}{
-		"nothing is known":      {nil, "sound unknown"},
-		"shared":                {[]doctor.Finding{about(facts.Yes, "/k", "pid 1 i[1], runtime c[1]")}, "sound true"},
-		"shared for pid 1 only": {[]doctor.Finding{about(facts.Yes, "/k", "pid 1"), about(facts.No, "/k", "runtime c[1]")}, "problems false"},
-		"another path":          {[]doctor.Finding{about(facts.No, "/k/pods", "runtime c[1]")}, "problems unknown"},
-		"cannot tell":           {[]doctor.Finding{about(facts.Unknown, "/k", "runtime c[1]")}, "unknown unknown"},
-		"by its other name":     {[]doctor.Finding{about(facts.Yes, "/mnt/k", "runtime c[1]")}, "sound true"},
-		"one of two spellings":  {[]doctor.Finding{about(facts.Yes, "/mnt/k", "runtime c[1]"), about(facts.No, "/k", "runtime c[1]")}, "problems false"},
+		"nothing is known":                    {nil, nil, "sound unknown"},
+		"all of it":                           {together, sound(both), "sound true"},
+		"by its other name":                   {together, about(facts.Yes, doctor.CodeShared, both, "/mnt/k", "/mnt/k/pods", "/mnt/k/plugins"), "sound true"},
+		"only the root":                       {together, about(facts.Yes, doctor.CodeShared, both, "/k"), "sound unknown"},
+		"not the pods":                        {together, with(about(facts.Yes, doctor.CodeShared, both, "/k", "/k/plugins"), about(facts.No, doctor.CodeNotShared, both, "/k/pods")...), "problems false"},
+		"not what a driver has there":         {together, with(sound(both), about(facts.No, doctor.CodeNotShared, both, "/k/plugins/kubernetes.io/csi/x")...), "problems false"},
+		"refused by the runtime":              {together, with(sound(both), about(facts.No, doctor.CodeCRIMisjudges, both, "/k/pods")...), "problems false"},
+		"another path":                        {together, with(sound(both), about(facts.No, doctor.CodeNotShared, both, "/kub", "/sys")...), "problems true"},
+		"something else about it":             {together, with(sound(both), about(facts.No, doctor.CodeKubeletStack, both, "/k")...), "problems true"},
+		"in both namespaces":                  {apart, with(sound(runtime), sound(kubelet)...), "sound true"},
+		"the kubelet's is private":            {apart, with(sound(runtime), about(facts.No, doctor.CodeNotShared, kubelet, "/k", "/k/pods", "/k/plugins")...), "problems false"},
+		"the kubelet's is not known":          {apart, sound(runtime), "sound unknown"},
+		"the kubelet is not known":            {together[2:], sound(both), "sound unknown"},
+		"the runtime is not known, no anyway": {together[1:2], about(facts.No, doctor.CodeNotShared, both, "/k"), "problems false"},
+		"cannot tell of one":                  {together, with(sound(both), about(facts.Unknown, doctor.CodeUnresolved, both, "/k/pods")...), "unknown unknown"},
+		"without numbers":                     {[]doctor.Size{{Role: doctor.RoleKubelet}, {Role: doctor.RoleRuntime}}, sound("kubelet k[3], runtime c[2]"), "sound true"},
 	} {
-		d := doctor.Document{Kubelet: doctor.KubeletFound{Root: "/k", Canonical: "/mnt/k"}, Findings: test.findings}
+		d := doctor.Document{Kubelet: doctor.KubeletFound{Root: "/k", Canonical: "/mnt/k"}, Places: test.places, Findings: test.findings}
 		if got := health(d.Answer()) + " " + rootShared(d); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
+}
+
+// TestANameOfALabelIsOne.
+func TestANameOfALabelIsOne(t *testing.T) {
 	for code, want := range map[string]string{"problem.not-shared": "problem.not-shared", "problem.a b/é": "problem.a-b", "x" + strings.Repeat("y", 99): "x" + strings.Repeat("y", 62)} {
 		if got := labelName(code); got != want {
 			t.Errorf("%q: %q, want %q", code, got, want)
 		}
 	}
+}
+
+// TestASubjectHasItsSpacesAndNoOthers: words are read as words; a space that
+// could be taken for the end of a column, and what could be taken for an escape,
+// are not written as they are.
+func TestASubjectHasItsSpacesAndNoOthers(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                            "-",
+		"pod 6f1a":                    "pod 6f1a",
+		"monitoring/copy main (0123)": "monitoring/copy main (0123)",
+		"/var/lib/a b":                `/var/lib/a\040b`,
+		"a  b":                        `a\040\040b`,
+		" a ":                         `\040a\040`,
+		" ":                           `\040`,
+		"a\tb c":                      `a\011b c`,
+		"a\nPROBLEM b":                `a\012PROBLEM b`,
+		"a\x1b[2J b":                  `a\033[2J b`,
+		`a\040b c`:                    `a\134040b c`,
+		"a\xff b":                     `a\377 b`,
+		"a\u00a0b":                    `a\302\240b`,
+		"x \\":                        `x \134`,
+	} {
+		if got := subject(name); got != want {
+			t.Errorf("%q is written %q, want %q", name, got, want)
+		}
+	}
+}
+
+// FuzzSubject: no two names are written alike, and none is more than one cell of
+// one line.
+func FuzzSubject(f *testing.F) {
+	for _, seed := range []string{"pod 1", "a  b", " a", "a\n\tb", `a\040b`, "/a b", "-", "\xff"} {
+		f.Add(seed, "a b")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if a != b && subject(a) == subject(b) && a != "" && b != "" {
+			t.Errorf("%q and %q are both written %q", a, b, subject(a))
+		}
+		got := subject(a)
+		if strings.Contains(got, "  ") || got != strings.TrimSpace(got) || strings.ContainsFunc(got, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) || r == '\n' || r == '\t' }) {
+			t.Errorf("%q is written %q", a, got)
+		}
+	})
 }

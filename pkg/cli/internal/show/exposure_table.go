@@ -32,7 +32,7 @@ func ExposureTable(w io.Writer, e Exposure) error {
 	for _, v := range e.Viewers {
 		namespace, pod, container := whose(v.Who)
 		for _, p := range v.Paths {
-			row(Word(p.Target), namespace, pod, container, yesNo(p.Own), reachedAt(p), readWrite(p.Writable), users(v.Who), yesNo(v.Privileged), pid(v.Who), mountID(p.MountID), through(p.Through, p.Twin))
+			row(Word(p.Target), namespace, pod, container, yesNo(p.Own), reachedAt(p), readWrite(p), users(v.Who), yesNo(v.Privileged), pid(v.Who), mountID(p.MountID), through(p.Through, p.Twin))
 		}
 		if v.Omitted > 0 {
 			row("-", namespace, pod, container, "-", fmt.Sprintf("(%d more)", v.Omitted), "-", users(v.Who), yesNo(v.Privileged), pid(v.Who), "-", "-")
@@ -127,8 +127,13 @@ func reachedAt(p exposure.Path) string {
 
 // through says which mount brought it.
 func through(t exposure.Through, twin bool) string {
-	if t.Kind == exposure.ThroughDevice {
+	switch t.Kind {
+	case exposure.ThroughDevice:
 		return "raw device"
+	case exposure.ThroughOpenDirectory:
+		return "open directory"
+	case exposure.ThroughOpenFile:
+		return "open file"
 	}
 	words := []string{t.Kind}
 	switch t.Copy {
@@ -163,14 +168,20 @@ func yesNo(a facts.Answer) string {
 	return a.Truth.String()
 }
 
-func readWrite(a facts.Answer) string {
-	switch a.Truth {
-	case facts.Yes:
+// readWrite marks what is read-only with a star where it can be remounted from
+// inside, and with a question mark where that cannot be told.
+func readWrite(p exposure.Path) string {
+	switch {
+	case p.Writable.Truth == facts.Yes:
 		return "rw"
-	case facts.No:
-		return "ro"
-	default:
+	case p.Writable.Truth == facts.Unknown:
 		return "?"
+	case p.Remount != nil && p.Remount.Truth == facts.Yes:
+		return "ro*"
+	case p.Remount != nil && p.Remount.Truth == facts.Unknown:
+		return "ro?"
+	default:
+		return "ro"
 	}
 }
 

@@ -46,6 +46,11 @@ func exposureReport() Exposure {
 	part.Part, part.Own, part.Writable = "db", facts.Is(true, "its own"), facts.Is(false, "the mount is ro")
 	gone := reach("/key", exposure.ThroughUnasked, "", "", 604)
 	gone.Deleted, gone.Own = true, facts.CannotTell("it leads to something else now")
+	locked, loose := part, part
+	locked.Remount = &facts.Answer{Truth: facts.Unknown, Why: "whether it is locked is not shown"}
+	loose.Remount = &facts.Answer{Truth: facts.Yes, Why: "uid 0 has CAP_SYS_ADMIN, so it can remount it writable"}
+	dir, file := reach("/up", exposure.ThroughOpenDirectory, "", "", 92), reach("/up/s", exposure.ThroughOpenFile, "", "", 93)
+	dir.State, file.State = nil, nil
 	raw := reach("/dev/xvda", exposure.ThroughDevice, "", "", 0)
 	raw.Writable, raw.State = facts.CannotTell("the access is not read"), nil
 	shared := reach("/k/x", exposure.ThroughKubeletRoot, "/var/lib/kubelet", exposure.CopyShared, 605)
@@ -63,11 +68,11 @@ func exposureReport() Exposure {
 		Schema: ExposureSchema, Node: exposedNode(), Targets: []target.Target{{Name: "vg0/pvc-1", Kind: target.KindLV}},
 		Searched: Searched{Rung: namespaces.RungKernel, Containers: 3},
 		Report: exposure.Report{
-			Time: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC), Namespaces: 5,
+			Time: time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC), Namespaces: 5, Below: 2,
 			Viewers: []exposure.Viewer{
 				many,
 				viewer(who("db", facts.CannotTell("?"), root), raw),
-				viewer(unread, part, gone),
+				viewer(unread, part, locked, loose, gone, dir, file),
 				viewer(exposure.Who{Kind: exposure.KindContainer, ContainerID: strings.Repeat("d", 64), PodUID: "0a1b", PIDs: []int{9}}, host),
 				viewer(exposure.Who{Kind: exposure.KindProcess, Comm: "podman", PIDs: []int{9}}, host),
 				viewer(exposure.Who{Kind: exposure.KindHeld, Holders: []string{"descriptor 3 of process 7"}}, host),

@@ -66,7 +66,7 @@ func pinsOf(w io.Writer, r *pins.Report) error {
 func pinsDevices(r *pins.Report) string {
 	var words []string
 	for _, s := range r.Target.Superblocks {
-		if s.Foreign {
+		if s.Foreign || s.Below {
 			continue
 		}
 		word := number(s.Device)

@@ -26,10 +26,16 @@ const (
 // the kernel unbinds it.
 func Loop(t testing.TB, size int64) string {
 	t.Helper()
+	return LoopIn(t, t.TempDir(), size)
+}
+
+// LoopIn is Loop with the file "disk" in a directory.
+func LoopIn(t testing.TB, dir string, size int64) string {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: loop devices")
 	}
-	file, err := os.Create(filepath.Join(t.TempDir(), "disk"))
+	file, err := os.Create(filepath.Join(dir, "disk"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package pins
+// Package shell writes names for the command lines that are shown to people.
+package shell
 
 import (
 	"fmt"
@@ -12,10 +13,10 @@ import (
 // do not print in $'...' (POSIX.1-2024; bash and busybox have it for long).
 func Quote(s string) string {
 	plain := func(r rune) bool {
-		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+:@=,~", r))
+		return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+:@%=,~", r))
 	}
 	switch {
-	case s != "" && s[0] != '~' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0:
+	case s != "" && s[0] != '~' && s[0] != '-' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0:
 		return s
 	case printable(s):
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
