@@ -21,128 +21,119 @@ func Find(ctx context.Context, n Node, targets []target.Target) Report {
 	r := Report{Time: n.now(), Unknown: slices.Clone(n.Unknown)}
 	f := n.newFinder(ctx, &r.Unknown)
 	for _, t := range targets {
-		f.wanted = append(f.wanted, n.wantedOf(t, f.host))
 		if t.Why != "" {
 			r.Unknown = append(r.Unknown, namespaces.Unknown{What: t.Name, Why: t.Why})
 		}
 	}
+	r.Below = f.want(targets, &r.Unknown)
 	all := make([]*sight, len(n.Namespaces))
 	unknown := n.scan(ctx, func(i int, t *hostview.Table) (complete bool) {
 		if all[i] == nil {
-			all[i] = &sight{whos: n.whoIn(n.Namespaces[i])}
+			all[i] = &sight{namespace: n.Namespaces[i], whos: n.whoIn(n.Namespaces[i])}
 			all[i].paths = make([]paths, len(all[i].whos))
 		}
-		return f.look(all[i], t)
+		return f.look(ctx, all[i], t)
 	})
 	r.Unknown = append(r.Unknown, unknown...)
+	all = slices.DeleteFunc(all, func(s *sight) bool { return s == nil })
+	r.Namespaces = len(all)
+	r.Unknown = append(r.Unknown, f.open(ctx, all)...)
 	for _, s := range all {
-		if s == nil {
-			continue
-		}
-		r.Namespaces++
 		f.report(&r, s)
-		r.Unknown = append(r.Unknown, s.unknown...)
 	}
+	r.Unknown = append(r.Unknown, f.suspects(all)...)
 	r.Unknown = append(r.Unknown, n.lost()...)
+	r.Unknown = append(r.Unknown, f.nowhere(targets, r.Viewers)...)
 	slices.SortStableFunc(r.Viewers, compareViewers)
 	slices.SortStableFunc(r.Powers, func(a, b Power) int { return compareWho(a.Who, b.Who) })
 	return r
 }
 
-// finder is a search: the targets, and the host they are of.
-type finder struct {
-	Node
-	host   *hostview.Table // nil where it could not be read
-	peers  map[int]bool    // the peer groups of the node's own namespaces
-	wanted []wanted
-}
-
-// newFinder reads the tables of the node's own namespaces.
-func (n Node) newFinder(ctx context.Context, unknown *[]namespaces.Unknown) *finder {
-	f := &finder{Node: n, peers: map[int]bool{}}
-	for i, inode := range n.Host {
-		t, err := n.tableOf(ctx, inode)
-		if err != nil {
-			*unknown = append(*unknown, namespaces.Unknown{What: fmt.Sprintf("the node's mount table, mnt:[%d]", inode), Why: err.Error()})
-			continue
-		}
-		if i == 0 {
-			f.host = t
-		}
-		for e := range t.All() {
-			if e.State.Peer != 0 {
-				f.peers[e.State.Peer] = true
-			}
-		}
-	}
-	return f
-}
-
-// sight is what was seen of one mount namespace.
-type sight struct {
-	whos    []Who
-	paths   []paths // one a Who
-	unknown []namespaces.Unknown
-}
-
+// paths is what one Who reaches.
 type paths struct {
 	list    []Path
 	seen    map[string]bool
+	shown   map[shown]bool
 	omitted int
+}
+
+// shown is a target that a mount shows.
+type shown struct {
+	target string
+	mount  int
 }
 
 // look searches a table for all targets, and reports whether each was found: if
 // not, the table has to be read again.
-func (f *finder) look(s *sight, t *hostview.Table) (complete bool) {
+func (f *finder) look(ctx context.Context, s *sight, t *hostview.Table) (complete bool) {
 	complete = true
 	for i := range f.wanted {
 		found := false
 		for _, what := range f.wanted[i].what {
 			for _, e := range t.ByDevice(what.Device) {
+				f.note(e)
 				if p, ok := placeOf(t, e, e.Root, what.Root); ok {
 					f.add(s, &f.wanted[i], e, p, nil)
 					found = true
 				}
 			}
 		}
-		f.overlays(s, t, &f.wanted[i])
 		complete = complete && found
 	}
+	f.overlays(ctx, s, t)
+	f.noteBtrfs(t)
 	return complete
 }
 
 // add notes a place for everybody in the namespace.
 func (f *finder) add(s *sight, want *wanted, e hostview.Entry, p place, l *layer) {
+	part := want.at(p.part)
 	for i := range s.whos {
 		w, paths := s.whos[i], &s.paths[i]
-		key := fmt.Sprintf("%d %s\x00%s\x00%s", e.ID, want.name, p.path, p.part)
+		key := fmt.Sprintf("%d %s\x00%s\x00%s", e.ID, want.name, p.path, part)
 		if l != nil { // of many read-only layers one tells all
 			key = fmt.Sprintf("%d %s\x00layer %v", e.ID, want.name, l.upper)
 		}
-		if paths.seen[key] {
-			continue
+		if paths.shown == nil {
+			paths.shown = map[shown]bool{}
 		}
-		if paths.seen == nil {
-			paths.seen = map[string]bool{}
-		}
-		paths.seen[key] = true
-		if len(paths.list) == maxPaths {
-			paths.omitted++
+		paths.shown[shown{want.name, e.ID}] = true
+		if !paths.room(key) {
 			continue
 		}
 		a := f.through(w, e, p.path)
 		state := e.State
 		entry := Path{
-			Target: want.name, Path: p.path, Part: p.part, Deleted: p.deleted,
+			Target: want.name, Path: p.path, Part: part, Deleted: p.deleted,
 			Through: a.Through, Writable: writable(e), Own: f.ownOf(w, *want, e, a), State: &state,
 			HostPath: a.hostPath, Twin: want.twin(a.hostPath, f.KubeletRoot), MountID: e.ID,
 			Evidence: []Evidence{{Text: e.Line(), Show: w.show(e.ID)}},
 		}
+		if l != nil {
+			entry.Evidence[0].Text += ": " + l.why
+		}
 		if l != nil && !l.upper {
-			entry.Writable = facts.Is(false, "a lower layer of an overlay is not written to")
+			entry.Writable, entry.lower = facts.Is(false, "a lower layer of an overlay is not written to"), true
 		}
 		paths.list = append(paths.list, entry)
 	}
+}
+
+// room reports whether something is to be listed: it is not yet, and there are
+// not too many.
+func (p *paths) room(key string) bool {
+	if p.seen[key] {
+		return false
+	}
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	p.seen[key] = true
+	if len(p.list) == maxPaths {
+		p.omitted++
+		return false
+	}
+	return true
 }
 
 // report adds those of a namespace that reach something.
@@ -155,6 +146,7 @@ func (f *finder) report(r *Report, s *sight) {
 			continue
 		}
 		f.readUsers(w)
+		f.remount(*w, found.list)
 		if p, ok := f.powerOf(*w); ok {
 			r.Powers = append(r.Powers, p)
 		}

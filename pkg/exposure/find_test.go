@@ -15,7 +15,7 @@ import (
 )
 
 // rootfs begins the table of every container.
-const rootfs = "500 400 0:90 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w"
+const rootfs = "500 400 0:90 / / rw - overlay overlay rw,lowerdir=/s/1/fs,upperdir=/s/2/fs,workdir=/s/2/work"
 
 var (
 	podA = pod{inode: 201, uid: uidA, name: "app", mounts: []facts.Mount{bind(volume, "/data"), bind(secret, "/var/run/secrets/token", "ro")}}

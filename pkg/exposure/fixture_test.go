@@ -14,7 +14,9 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/overlay"
 	"github.com/mountward/mountward/pkg/target"
+	"github.com/mountward/mountward/pkg/volumes"
 )
 
 const (
@@ -60,6 +62,46 @@ type node struct {
 	readings map[uint64][]string
 	members  map[uint64][]namespaces.Process
 	errs     map[uint64]error
+	uppers   map[facts.DeviceNumber]volumes.Upper // of overlays; else what the host's table says is proved
+	stats    map[string]Stat                      // by the link below Proc
+}
+
+// upper proves what the host's table says of the name.
+func (n *node) upper(_ context.Context, e hostview.Entry, _ string, _ int) volumes.Upper {
+	if u, ok := n.uppers[e.Device]; ok {
+		return u
+	}
+	name := overlay.Parse(e.SuperOptions).Upper
+	table, err := hostview.ReadTable(strings.NewReader(n.readings[hostNS][0]))
+	if err != nil {
+		n.t.Error(err)
+		return volumes.Upper{}
+	}
+	under, ok := table.Covering(name)
+	return volumes.Upper{Name: name, At: under.HostMount(name), Verified: facts.Is(ok, "equal handles"), ByHandle: true}
+}
+
+func (n *node) stat(path string) (Stat, error) {
+	if st, ok := n.stats[strings.TrimPrefix(path, n.Proc+"/")]; ok {
+		return st, nil
+	}
+	return Stat{}, os.ErrNotExist
+}
+
+// open gives a process an open file: "fd/3" or "cwd".
+func (n *node) open(pid int, link, text string, st Stat) {
+	n.t.Helper()
+	at := fmt.Sprintf("%d/%s", pid, link)
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(n.Proc, at)), 0o755); err != nil {
+		n.t.Fatal(err)
+	}
+	if err := os.Symlink(text, filepath.Join(n.Proc, at)); err != nil {
+		n.t.Fatal(err)
+	}
+	if n.stats == nil {
+		n.stats = map[string]Stat{}
+	}
+	n.stats[at] = st
 }
 
 func (n *node) Members(ns *namespaces.Namespace) []namespaces.Process { return n.members[ns.Inode] }
@@ -86,7 +128,8 @@ func newNode(t *testing.T, host ...string) *node {
 	n := &node{t: t, readings: map[uint64][]string{}, members: map[uint64][]namespaces.Process{}, errs: map[uint64]error{}}
 	n.Node = Node{
 		Proc: t.TempDir(), Census: n, Host: []uint64{hostNS}, KubeletRoot: root,
-		Now: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.FixedZone("", 7200)) },
+		Now:   func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.FixedZone("", 7200)) },
+		Upper: n.upper, Stat: n.stat,
 	}
 	if len(host) == 0 {
 		host = []string{hostTable}

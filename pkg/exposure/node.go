@@ -28,7 +28,14 @@ type Node struct {
 	KubeletRoot string
 	// Unknown is what is already known not to be known, such as that of a census.
 	Unknown []namespaces.Unknown
-	Now     func() time.Time // nil: time.Now
+	// Upper proves what overlays are written to; nil: nothing is proved.
+	Upper Overlays
+	// Differ reports that the file system of one path of the node is known to be
+	// of another size than those of all the others; nil: it is not known.
+	Differ func(ctx context.Context, at string, others []string) bool
+	// Stat looks at what a link of procfs leads to; nil: the kernel does.
+	Stat func(path string) (Stat, error)
+	Now  func() time.Time // nil: time.Now
 }
 
 func (n Node) isHost(inode uint64) bool { return slices.Contains(n.Host, inode) }

@@ -45,9 +45,12 @@ func TestMain(m *testing.M) {
 }
 
 // serve does in a mount namespace of its own what the test says, a line each:
-// "bind FROM TO", "readonly AT", "private AT", "umount AT", "write FILE".
+// "bind FROM TO", "readonly AT", "writable AT", "private AT", "umount AT",
+// "lazy AT", "write FILE", "open FILE", "close", "chdir AT", "thread AT",
+// "overlay LOWER UPPER WORK AT".
 func serve() {
 	fmt.Println("ok")
+	var opened *os.File
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		word := strings.Fields(in.Text())
 		var err error
@@ -56,6 +59,22 @@ func serve() {
 			err = syscall.Mount(word[1], word[2], "", syscall.MS_BIND|syscall.MS_REC, "")
 		case "readonly":
 			err = syscall.Mount("", word[1], "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
+		case "writable":
+			err = syscall.Mount("", word[1], "", syscall.MS_BIND|syscall.MS_REMOUNT, "")
+		case "lazy":
+			err = syscall.Unmount(word[1], syscall.MNT_DETACH)
+		case "open":
+			opened, err = os.Open(word[1])
+		case "close":
+			err = opened.Close()
+		case "chdir":
+			err = os.Chdir(word[1])
+		case "thread": // one that has left the process stays there
+			went := make(chan error)
+			go leave(word[1], went)
+			err = <-went
+		case "overlay":
+			err = syscall.Mount("test", word[4], "overlay", 0, fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", word[1], word[2], word[3]))
 		case "private":
 			err = syscall.Mount("", word[1], "", syscall.MS_PRIVATE|syscall.MS_REC, "")
 		case "umount":
@@ -71,6 +90,22 @@ func serve() {
 	}
 }
 
+// leave goes somewhere in a thread, not the first one, with a working directory
+// and descriptors of its own, and stays there.
+func leave(dir string, went chan<- error) {
+	runtime.LockOSThread()
+	if syscall.Gettid() == syscall.Getpid() {
+		go leave(dir, went)
+		select {}
+	}
+	err := syscall.Unshare(syscall.CLONE_FS | syscall.CLONE_FILES)
+	if err == nil {
+		err = syscall.Chdir(dir)
+	}
+	went <- err
+	select {}
+}
+
 // child is a process in a mount namespace of its own.
 type child struct {
 	t   *testing.T
@@ -79,7 +114,13 @@ type child struct {
 	out *bufio.Reader
 }
 
-func start(t *testing.T) *child {
+func start(t *testing.T, files ...*os.File) *child {
+	t.Helper()
+	// With Unshareflags Go makes all mounts private.
+	return startAs(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}, files...)
+}
+
+func startAs(t *testing.T, as *syscall.SysProcAttr, files ...*os.File) *child {
 	t.Helper()
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -90,8 +131,7 @@ func start(t *testing.T) *child {
 		t.Fatal(err)
 	}
 	p, err := os.StartProcess("/proc/self/exe", []string{"child"}, &os.ProcAttr{
-		Dir: "/", Env: append(os.Environ(), roleVariable+"=serve"), Files: []*os.File{inR, outW, os.Stderr},
-		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}, // with Unshareflags Go makes all mounts private
+		Dir: "/", Env: append(os.Environ(), roleVariable+"=serve"), Files: append([]*os.File{inR, outW, os.Stderr}, files...), Sys: as,
 	})
 	_, _ = inR.Close(), outW.Close()
 	if err != nil {
@@ -170,7 +210,7 @@ func targetOf(t *testing.T, path string, c *child) []target.Target {
 		t.Fatalf("nothing covers %s", path)
 	}
 	id := e.HostMount(path).Identity()
-	return []target.Target{{Name: "it", Kind: target.KindPath, Path: path, Superblocks: []target.Superblock{{Device: id.Device, Root: id.Root}}}}
+	return []target.Target{{Name: "it", Kind: target.KindPath, Path: path, Superblocks: []target.Superblock{{Device: id.Device, Root: id.Root, FSType: e.FSType}}}}
 }
 
 func tableOf(t *testing.T, n Node) *hostview.Table {
@@ -239,7 +279,8 @@ func TestAReadOnlyBindWithAWritableMountBelow(t *testing.T) {
 	if diff := cmp.Diff(want, reached(Find(context.Background(), n, targetOf(t, dir+"/vol", c)), c)); diff != "" {
 		t.Errorf("the volume (-want +got):\n%s", diff)
 	}
-	want = []string{dir + " host-path asked rw", in + " host-path asked ro"} // both are of the source
+	// Both are of the source, and so is what is mounted below.
+	want = []string{dir + " host-path asked rw", dir + "/vol not-asked  rw", in + " host-path asked ro", in + "/vol host-path private rw"}
 	if diff := cmp.Diff(want, reached(Find(context.Background(), n, targetOf(t, dir, c)), c)); diff != "" {
 		t.Errorf("the tree (-want +got):\n%s", diff)
 	}

@@ -15,8 +15,11 @@ type Report struct {
 	Powers []Power `json:"powers"`
 	// Namespaces is how many mount tables were searched, each a second time
 	// where something was not found in it.
-	Namespaces int                  `json:"namespaces_searched"`
-	Unknown    []namespaces.Unknown `json:"unknown"`
+	Namespaces int `json:"namespaces_searched"`
+	// Below is how many mounts of the host below the targets were asked about
+	// with them: what is in a directory is also what is mounted there.
+	Below   int                  `json:"mounts_below,omitempty"`
+	Unknown []namespaces.Unknown `json:"unknown"`
 }
 
 // Reached reports whether anybody but the node itself reaches a target: its own
@@ -44,12 +47,16 @@ type Viewer struct {
 type Path struct {
 	Target string `json:"target"` // the name of what was asked for
 	Path   string `json:"path"`   // in the mount namespace, or of the device node
-	// Part is what of the target is there, below its root; "" for all of it.
+	// Part is what of the target is there, below it, which can be mounted there;
+	// "" for all of it.
 	Part    string  `json:"part,omitempty"`
 	Through Through `json:"through"`
 	// Writable answers for this very mount and its superblock: what is mounted
 	// below a read-only one can be writable.
 	Writable facts.Answer `json:"writable"`
+	// Remount answers for what is read-only whether that can be changed from
+	// inside; nil for what is writable, and for the node itself.
+	Remount *facts.Answer `json:"can_remount,omitempty"`
 	// Own answers whether that is the pod's own: its volume, its root
 	// filesystem, what the runtime made for it.
 	Own   facts.Answer      `json:"own"`
@@ -64,6 +71,8 @@ type Path struct {
 	Deleted  bool       `json:"deleted,omitempty"`
 	MountID  int        `json:"mount_id,omitempty"` // in mountinfo
 	Evidence []Evidence `json:"evidence"`
+
+	lower bool // a read-only layer of an overlay
 }
 
 // Evidence is what the kernel or a specification says, and a command that shows
@@ -99,6 +108,10 @@ const (
 	ThroughUnasked     = "not-asked"     // no mount of the specification: by a hook, or made since
 	ThroughNamespace   = "namespace"     // of one that is no container: what it was made with
 	ThroughDevice      = "device"        // a block device node
+
+	// What a process has open, which no mount of its namespace shows.
+	ThroughOpenDirectory = "open-directory" // all that is in it, and by ".." what is above
+	ThroughOpenFile      = "open-file"
 )
 
 // How a mount is related to the host's.

@@ -9,26 +9,42 @@ import (
 	"github.com/mountward/mountward/pkg/target"
 )
 
-// wanted is a target as it is looked for.
+// wanted is a target as it is looked for, or one of the file systems that are
+// mounted below it.
 type wanted struct {
 	name    string
 	path    string // canonical, "" where it was not asked for by one
-	what    []facts.Identity
+	below   string // where below path it is mounted, "" for the target itself
+	what    []sought
 	devices map[facts.DeviceNumber]string // block devices that have it, and how
 	places  []string                      // where the host has it
 	owners  map[string]string             // uids of the pods whose volume it is, with the evidence
 }
 
+// sought is a file system, or the part of it that is meant.
+type sought struct {
+	facts.Identity
+	fsType string // "" where it is not known
+}
+
+func newWanted(name string) wanted {
+	return wanted{name: name, devices: map[facts.DeviceNumber]string{}, owners: map[string]string{}}
+}
+
+func (w *wanted) seek(id facts.Identity, fsType string) {
+	s := sought{facts.Identity{Device: id.Device, Root: cmp.Or(id.Root, "/")}, fsType}
+	if !slices.Contains(w.what, s) {
+		w.what = append(w.what, s)
+	}
+	if s.Device.Major != 0 {
+		w.devices[s.Device] = "the device of the file system"
+	}
+}
+
 func (n Node) wantedOf(t target.Target, host *hostview.Table) wanted {
-	w := wanted{name: t.Name, devices: map[facts.DeviceNumber]string{}, owners: map[string]string{}}
+	w := newWanted(t.Name)
 	for _, s := range t.Superblocks {
-		id := facts.Identity{Device: s.Device, Root: cmp.Or(s.Root, "/")}
-		if !slices.Contains(w.what, id) {
-			w.what = append(w.what, id)
-		}
-		if s.Device.Major != 0 {
-			w.devices[s.Device] = "the device of the file system"
-		}
+		w.seek(facts.Identity{Device: s.Device, Root: s.Root}, s.FSType)
 	}
 	if t.Chain != nil {
 		for _, l := range t.Chain.Layers {
@@ -78,4 +94,12 @@ func (w *wanted) own(place, kubeletRoot, why string) {
 	if ok && k.PodUID != "" && (k.Role == facts.PathTarget || k.Role == facts.PathSubpath || k.Role == facts.PathDevice) {
 		w.owners[k.PodUID] = why
 	}
+}
+
+// at joins what of a file system is somewhere to where that is below the target.
+func (w *wanted) at(part string) string {
+	if w.below == "" {
+		return part
+	}
+	return facts.JoinRoot(w.below, part)
 }
