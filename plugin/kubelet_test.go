@@ -21,7 +21,7 @@ func fakeProc(t *testing.T) (proc, cmdline string) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"comm": comm + "\n", "mountinfo": "27 1 253:0 / / rw - ext4 /dev/vda rw\n"} {
+		for name, text := range map[string]string{"comm": comm + "\n", "mountinfo": "27 1 253:0 / / rw - ext4 /dev/vda rw\n", "status": "Uid:\t0\t0\t0\t0\n"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -121,6 +121,26 @@ func TestAKubeletThatStartsAfterUs(t *testing.T) {
 	wait()
 	if got := k.last(); got != "/data" {
 		t.Errorf("root %q", got)
+	}
+}
+
+// TestAKubeletOfAnotherUserIsNone: what a policy calls ${kubelet_root} is not for
+// everybody to say.
+func TestAKubeletOfAnotherUserIsNone(t *testing.T) {
+	proc, cmdline := fakeProc(t)
+	if err := os.WriteFile(cmdline, []byte("kubelet\x00--root-dir=/evil\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[string]string{"65534": discover.DefaultKubeletRoot, "0": "/evil"} {
+		status := filepath.Join(filepath.Dir(cmdline), "status")
+		if err := os.WriteFile(status, []byte("Uid:\t"+user+"\t"+user+"\t0\t0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k := newKubelet(proc, func(string, string) {})
+		k.refreshFully(t)
+		if got := k.last(); got != want {
+			t.Errorf("of user %s: root %q, want %q", user, got, want)
+		}
 	}
 }
 

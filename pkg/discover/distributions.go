@@ -13,7 +13,7 @@ type distribution struct {
 // standard is containerd by itself.
 func standard() distribution {
 	return distribution{
-		name: "containerd", socket: []string{"/run/containerd/containerd.sock"},
+		name: Containerd, socket: []string{"/run/containerd/containerd.sock"},
 		state: "/run/containerd", root: "/var/lib/containerd", config: "/etc/containerd/config.toml",
 	}
 }
@@ -26,37 +26,35 @@ func standard() distribution {
 func distributions() []distribution {
 	return []distribution{
 		{
-			name: "rke2", marks: []string{"/var/lib/rancher/rke2/"},
+			name: RKE2, marks: []string{"/var/lib/rancher/rke2/"},
 			state: "/run/k3s/containerd", root: "/var/lib/rancher/rke2/agent/containerd",
 			config: "/var/lib/rancher/rke2/agent/etc/containerd/config.toml",
 		},
 		{
-			name: "k3s", marks: []string{"/var/lib/rancher/k3s/", "/run/k3s/"},
+			name: K3s, marks: []string{"/var/lib/rancher/k3s/", "/run/k3s/"},
 			socket: []string{"/run/k3s/containerd/containerd.sock"},
 			state:  "/run/k3s/containerd", root: "/var/lib/rancher/k3s/agent/containerd",
 			config: "/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
 		},
 		{
-			name: "k0s", marks: []string{"/var/lib/k0s/", "/run/k0s/", "/etc/k0s/"},
+			name: K0s, marks: []string{"/var/lib/k0s/", "/run/k0s/", "/etc/k0s/"},
 			socket: []string{"/run/k0s/containerd.sock", "/run/k0s/containerd/containerd.sock"},
 			state:  "/run/k0s/containerd", root: "/var/lib/k0s/containerd", config: "/etc/k0s/containerd.toml",
 		},
 		{
-			name: "MicroK8s", marks: []string{"/var/snap/microk8s/", "/snap/microk8s/"},
+			name: MicroK8s, marks: []string{"/var/snap/microk8s/", "/snap/microk8s/"},
 			socket: []string{microk8sCommon + "/run/containerd.sock"},
 			state:  microk8sCommon + "/run/containerd", root: microk8sCommon + "/var/lib/containerd",
 			config: "/var/snap/microk8s/current/args/containerd.toml",
 		},
 		{
-			name: docker, marks: []string{"/var/run/docker/", "/run/docker/"},
+			name: Docker, marks: []string{"/var/run/docker/", "/run/docker/"},
 			socket: []string{"/run/docker/containerd/containerd.sock", "/var/run/docker/containerd/containerd.sock"},
 			state:  "/run/docker/containerd/daemon", root: "/var/lib/docker/containerd/daemon",
 			config: "/run/docker/containerd/containerd.toml",
 		},
 	}
 }
-
-const docker = "docker"
 
 // kubeletRoots are where distributions have the root of the kubelet.
 //

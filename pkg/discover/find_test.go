@@ -37,11 +37,27 @@ func (f files) Canonical(_ context.Context, path string) (string, error) {
 }
 
 func (f files) ReadFile(_ context.Context, path string, _ int) ([]byte, error) {
-	content, ok := f[path]
-	if !ok {
+	switch content, ok := f[path]; {
+	case !ok:
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	case content == "denied":
+		return nil, errDenied
+	default:
+		return []byte(content), nil
+	}
+}
+
+func (f files) ReadDir(_ context.Context, path string, _ int) ([]string, error) {
+	var names []string
+	for name := range f {
+		if rest, ok := strings.CutPrefix(name, path+"/"); ok && !strings.Contains(rest, "/") {
+			names = append(names, rest)
+		}
+	}
+	if names == nil {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
 	}
-	return []byte(content), nil
+	return names, nil
 }
 
 func table(t testing.TB, text string) *hostview.Table {
@@ -93,37 +109,37 @@ func TestTheKubeletIsFoundByTheStrongestSource(t *testing.T) {
 			root: "/new", canonical: "/new", from: FromMounts, sources: []string{"live mounts /new", "live mounts /old"},
 		},
 		{
-			name: "M97: MicroK8s, by the file of arguments", processes: map[string]running{"9": {hostTable, "/snap/microk8s/1/kubelite --kubelet-args-file=/var/snap/microk8s/1/args/kubelet", ""}},
+			name: "M97: MicroK8s, by the file of arguments", processes: map[string]running{"9": {hostTable, "/snap/microk8s/1/kubelite --kubelet-args-file=/var/snap/microk8s/1/args/kubelet", "", ""}},
 			files: files{"/var/snap/microk8s/1/args/kubelet": "# a comment --root-dir=/no\n--v=2\n--root-dir=${SNAP_COMMON}/var/lib/kubelet\n", "/var/snap/microk8s/common/var/lib/kubelet": "/"},
 			root:  "/var/snap/microk8s/common/var/lib/kubelet", canonical: "/var/snap/microk8s/common/var/lib/kubelet", from: FromProcess,
 			sources: []string{"process /var/snap/microk8s/common/var/lib/kubelet"},
 		},
 		{
-			name: "MicroK8s without its file", processes: map[string]running{"9": {hostTable, "kubelite --kubelet-args-file=/none", ""}},
+			name: "MicroK8s without its file", processes: map[string]running{"9": {hostTable, "kubelite --kubelet-args-file=/none", "", ""}},
 			root: "/var/snap/microk8s/common/var/lib/kubelet", canonical: "/var/snap/microk8s/common/var/lib/kubelet", from: FromProcess,
 			sources: []string{"process /var/snap/microk8s/common/var/lib/kubelet"}, why: "/none",
 		},
 		{
 			name: "M94: configured here, mounted there", setting: "/var/lib/rancher/k3s/agent/kubelet", mounts: volumes(4, "/var/lib/kubelet"),
-			processes: map[string]running{"9": {hostTable, "/usr/local/bin/k3s~server", ""}}, files: files{"/var/lib/kubelet": "/", "/var/lib/rancher/k3s/agent/kubelet": "/"},
+			processes: map[string]running{"9": {hostTable, "/usr/local/bin/k3s~server", "", ""}}, files: files{"/var/lib/kubelet": "/", "/var/lib/rancher/k3s/agent/kubelet": "/"},
 			root: "/var/lib/rancher/k3s/agent/kubelet", canonical: "/var/lib/rancher/k3s/agent/kubelet", from: FromSettings,
 			sources:  []string{"settings /var/lib/rancher/k3s/agent/kubelet", "process /var/lib/kubelet", "live mounts /var/lib/kubelet"},
 			disagree: []string{`[host] kubelet_root has "/var/lib/rancher/k3s/agent/kubelet", but default of process 9`, "no volume is mounted below"},
 		},
 		{
-			name: "M91: the root is a symbolic link", processes: map[string]running{"9": {hostTable, "kubelet", ""}}, mounts: volumes(4, "/mnt/storage/kubelet"),
+			name: "M91: the root is a symbolic link", processes: map[string]running{"9": {hostTable, "kubelet", "", ""}}, mounts: volumes(4, "/mnt/storage/kubelet"),
 			files: files{"/var/lib/kubelet": "-> /mnt/storage/kubelet"},
 			root:  "/var/lib/kubelet", canonical: "/mnt/storage/kubelet", from: FromProcess,
 			sources: []string{"process /var/lib/kubelet", "live mounts /mnt/storage/kubelet"}, disagree: []string{`the directory is "/mnt/storage/kubelet"`},
 		},
 		{
-			name: "M18: the root is a bind mount", processes: map[string]running{"9": {hostTable, "kubelet", ""}},
+			name: "M18: the root is a bind mount", processes: map[string]running{"9": {hostTable, "kubelet", "", ""}},
 			mounts: "70 27 253:0 /var/snap/k8s/common/var/lib/kubelet /var/lib/kubelet rw - ext4 /dev/vda rw\n", files: files{"/var/lib/kubelet": "/"},
 			root: "/var/lib/kubelet", canonical: "/var/lib/kubelet", from: FromProcess,
 			sources: []string{"process /var/lib/kubelet"}, disagree: []string{`the directory is "/var/snap/k8s/common/var/lib/kubelet"`},
 		},
 		{
-			name: "M51: each volume twice, by a bind mount", processes: map[string]running{"9": {hostTable, "kubelet", ""}},
+			name: "M51: each volume twice, by a bind mount", processes: map[string]running{"9": {hostTable, "kubelet", "", ""}},
 			mounts: "69 27 253:9 / /mnt/local rw shared:9 - xfs /dev/vdb rw\n70 27 253:9 /kubelet /var/lib/kubelet rw shared:9 - xfs /dev/vdb rw\n" +
 				volumes(2, "/var/lib/kubelet") + strings.ReplaceAll(volumes(2, "/mnt/local/kubelet"), "10", "20"), files: files{"/var/lib/kubelet": "/"},
 			root: "/var/lib/kubelet", canonical: "/var/lib/kubelet", from: FromProcess,
@@ -131,23 +147,23 @@ func TestTheKubeletIsFoundByTheStrongestSource(t *testing.T) {
 			disagree: []string{`the directory is "/mnt/local/kubelet"`},
 		},
 		{
-			name: "bound onto itself is no other place", processes: map[string]running{"9": {hostTable, "kubelet", ""}},
+			name: "bound onto itself is no other place", processes: map[string]running{"9": {hostTable, "kubelet", "", ""}},
 			mounts: "70 27 253:0 /var/lib/kubelet /var/lib/kubelet rw shared:4 - ext4 /dev/vda rw\n", files: files{"/var/lib/kubelet": "/"},
 			root: "/var/lib/kubelet", canonical: "/var/lib/kubelet", from: FromProcess, sources: []string{"process /var/lib/kubelet"},
 		},
 		{
-			name: "M20: the root cannot be walked", processes: map[string]running{"9": {hostTable, "kubelet", ""}}, files: files{"/var/lib/kubelet": "denied"},
+			name: "M20: the root cannot be walked", processes: map[string]running{"9": {hostTable, "kubelet", "", ""}}, files: files{"/var/lib/kubelet": "denied"},
 			root: "/var/lib/kubelet", from: FromProcess, sources: []string{"process /var/lib/kubelet"}, why: "permission denied",
 		},
 		{
 			name:      "two kubelets",
-			processes: map[string]running{"8": {hostTable, "kubelet --root-dir=/a", ""}, "9": {hostTable, "kubelet --root-dir=/b", ""}},
+			processes: map[string]running{"8": {hostTable, "kubelet --root-dir=/a", "", ""}, "9": {hostTable, "kubelet --root-dir=/b", "", ""}},
 			root:      "/a", canonical: "/a", from: FromProcess, sources: []string{"process /a", "process /b"}, disagree: []string{`has "/a", but root-dir of process 9 "kubelet" has "/b"`},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			proc := t.TempDir()
-			put(t, proc, "1", running{hostTable, "/sbin/init", ""})
+			put(t, proc, "1", running{hostTable, "/sbin/init", "", ""})
 			for pid, p := range tc.processes {
 				put(t, proc, pid, p)
 			}
@@ -218,59 +234,59 @@ func TestTheRuntimeIsFoundByTheStrongestSource(t *testing.T) {
 			want: Runtime{Name: Containerd, Socket: "/var/snap/microk8s/common/run/containerd.sock", State: "/var/snap/microk8s/common/run/containerd", Root: "/var/snap/microk8s/common/var/lib/containerd", Config: "/var/snap/microk8s/current/args/containerd.toml"},
 		},
 		{
-			name: "a process", from: FromProcess, processes: map[string]running{"8": {hostTable, "/usr/bin/containerd", ""}}, unix: listens + "/run/containerd/containerd.sock\n",
+			name: "a process", from: FromProcess, processes: map[string]running{"8": {hostTable, "/usr/bin/containerd", "", ""}}, unix: listens + "/run/containerd/containerd.sock\n",
 			want: Runtime{Name: Containerd, PID: 8, Socket: "/run/containerd/containerd.sock", State: "/run/containerd", Root: "/var/lib/containerd", Config: "/etc/containerd/config.toml"},
 		},
 		{
-			name: "flags win", from: FromProcess, processes: map[string]running{"8": {hostTable, "containerd --config /c.toml --state=/s --root /r -a /a.sock", ""}},
+			name: "flags win", from: FromProcess, processes: map[string]running{"8": {hostTable, "containerd --config /c.toml --state=/s --root /r -a /a.sock", "", ""}},
 			want: Runtime{Name: Containerd, PID: 8, Socket: "/a.sock", State: "/s", Root: "/r", Config: "/c.toml"},
 		},
 		{
-			name: "of k3s", from: FromProcess, processes: map[string]running{"7": {hostTable, "/usr/local/bin/k3s~server", ""}, "8": {hostTable, "containerd -c /var/lib/rancher/k3s/agent/etc/containerd/config.toml", ""}},
+			name: "of k3s", from: FromProcess, processes: map[string]running{"7": {hostTable, "/usr/local/bin/k3s~server", "", ""}, "8": {hostTable, "containerd -c /var/lib/rancher/k3s/agent/etc/containerd/config.toml", "", ""}},
 			want: Runtime{Name: Containerd, PID: 8, Socket: "/run/k3s/containerd/containerd.sock", State: "/run/k3s/containerd", Root: "/var/lib/rancher/k3s/agent/containerd", Config: "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"},
 		},
 		{
-			name: "of k0s", from: FromProcess, processes: map[string]running{"8": {hostTable, "/var/lib/k0s/bin/containerd --root=/var/lib/k0s/containerd --state=/run/k0s/containerd --address=/run/k0s/containerd.sock --config=/etc/k0s/containerd.toml", ""}},
+			name: "of k0s", from: FromProcess, processes: map[string]running{"8": {hostTable, "/var/lib/k0s/bin/containerd --root=/var/lib/k0s/containerd --state=/run/k0s/containerd --address=/run/k0s/containerd.sock --config=/etc/k0s/containerd.toml", "", ""}},
 			want: Runtime{Name: Containerd, PID: 8, Socket: "/run/k0s/containerd.sock", State: "/run/k0s/containerd", Root: "/var/lib/k0s/containerd", Config: "/etc/k0s/containerd.toml"},
 		},
 		{
 			name: "docker's beside the kubelet's", from: FromProcess,
 			processes: map[string]running{
-				"6": {hostTable, "dockerd", ""}, "7": {hostTable, "containerd --config /var/run/docker/containerd/containerd.toml", ""}, "8": {hostTable, "containerd", ""},
+				"6": {hostTable, "dockerd", "", ""}, "7": {hostTable, "containerd --config /var/run/docker/containerd/containerd.toml", "", ""}, "8": {hostTable, "containerd", "", ""},
 			},
 			want: Runtime{Name: Containerd, PID: 8, Socket: "/run/containerd/containerd.sock", State: "/run/containerd", Root: "/var/lib/containerd", Config: "/etc/containerd/config.toml"},
 		},
 		{
 			name: "two, and the kubelet says which", from: FromProcess,
 			processes: map[string]running{
-				"7": {hostTable, "containerd", ""}, "8": {hostTable, "containerd -c /var/lib/rancher/k3s/agent/etc/containerd/config.toml", ""},
-				"9": {hostTable, "kubelet --container-runtime-endpoint=unix:///run/k3s/containerd/containerd.sock", ""},
+				"7": {hostTable, "containerd", "", ""}, "8": {hostTable, "containerd -c /var/lib/rancher/k3s/agent/etc/containerd/config.toml", "", ""},
+				"9": {hostTable, "kubelet --container-runtime-endpoint=unix:///run/k3s/containerd/containerd.sock", "", ""},
 			},
 			want:     Runtime{Name: Containerd, PID: 8, Socket: "/run/k3s/containerd/containerd.sock", State: "/run/k3s/containerd", Root: "/var/lib/rancher/k3s/agent/containerd", Config: "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"},
 			disagree: []string{"is another containerd"},
 		},
 		{
-			name: "an impostor in a container", from: FromDefault, processes: map[string]running{"8": {containerTable, "containerd --state=/evil", ""}}, passed: 1,
+			name: "an impostor in a container", from: FromDefault, processes: map[string]running{"8": {containerTable, "containerd --state=/evil", "", ""}}, passed: 1,
 			want: Runtime{Name: Containerd, Socket: "/run/containerd/containerd.sock", State: "/run/containerd", Root: "/var/lib/containerd", Config: "/etc/containerd/config.toml"},
 		},
 		{
-			name: "settings", from: FromSettings, settings: Settings{RuntimeState: "/mine", RuntimeRoot: "/my/root"}, processes: map[string]running{"8": {hostTable, "containerd", ""}},
+			name: "settings", from: FromSettings, settings: Settings{RuntimeState: "/mine", RuntimeRoot: "/my/root"}, processes: map[string]running{"8": {hostTable, "containerd", "", ""}},
 			want:     Runtime{Name: Containerd, PID: 8, Socket: "/run/containerd/containerd.sock", State: "/mine", Root: "/my/root", Config: "/etc/containerd/config.toml"},
 			disagree: []string{`[host] runtime_state has "/mine", but process 8 "containerd" has "/run/containerd"`},
 		},
 		{
-			name: "M47: CRI-O", from: FromProcess, processes: map[string]running{"8": {hostTable, "/usr/bin/crio", ""}},
+			name: "M47: CRI-O", from: FromProcess, processes: map[string]running{"8": {hostTable, "/usr/bin/crio", "", ""}},
 			want: Runtime{Name: CRIO, PID: 8, Socket: "/run/crio/crio.sock"},
 		},
 		{
 			name: "dockerd behind cri-dockerd", from: FromProcess,
-			processes: map[string]running{"6": {hostTable, "dockerd", ""}, "7": {hostTable, "containerd --config /run/docker/containerd/containerd.toml", ""}, "8": {hostTable, "cri-dockerd", ""}},
+			processes: map[string]running{"6": {hostTable, "dockerd", "", ""}, "7": {hostTable, "containerd --config /run/docker/containerd/containerd.toml", "", ""}, "8": {hostTable, "cri-dockerd", "", ""}},
 			want:      Runtime{Name: Dockerd, PID: 6, Socket: "/run/docker.sock"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			proc := t.TempDir()
-			put(t, proc, "1", running{hostTable, "/sbin/init", ""})
+			put(t, proc, "1", running{hostTable, "/sbin/init", "", ""})
 			for pid, p := range tc.processes {
 				put(t, proc, pid, p)
 			}
@@ -301,8 +317,8 @@ func TestTheRuntimeIsFoundByTheStrongestSource(t *testing.T) {
 // TestFindEnds on a node whose kubelet does not answer.
 func TestFindEnds(t *testing.T) {
 	proc := t.TempDir()
-	put(t, proc, "1", running{hostTable, "init", ""})
-	put(t, proc, "9", running{hostTable, "kubelet", ""})
+	put(t, proc, "1", running{hostTable, "init", "", ""})
+	put(t, proc, "9", running{hostTable, "kubelet", "", ""})
 	hang(t, filepath.Join(proc, "9", "cmdline"))
 	n := Node{
 		Proc: proc, Files: func(int) (Files, error) { return nil, errDenied },

@@ -3,10 +3,11 @@ package discover
 // The sources, the strongest first.
 const (
 	FromSettings = "settings"
-	FromProcess  = "process"      // a command line
-	FromSocket   = "socket"       // who listens on it
-	FromMounts   = "live mounts"  // below */pods/<uid>/volumes/kubernetes.io~*; of containerd, its shims
-	FromTable    = "distribution" // of known places, one that exists
+	FromProcess  = "process"       // a command line
+	FromConfig   = "configuration" // of containerd, k3s or rke2, as far as a command line does not say
+	FromSocket   = "socket"        // who listens on it
+	FromMounts   = "live mounts"   // below */pods/<uid>/volumes/kubernetes.io~*; of containerd, its shims
+	FromTable    = "distribution"  // of known places, one that exists
 	FromDefault  = "default"
 )
 
@@ -56,20 +57,34 @@ const (
 	Dockerd    = "dockerd" // behind cri-dockerd
 )
 
+// The names of distributions that have a containerd of their own.
+const (
+	K3s      = "k3s"
+	RKE2     = "rke2"
+	K0s      = "k0s"
+	MicroK8s = "MicroK8s"
+	Docker   = "docker"
+)
+
 // Runtime is the runtime of the node. State, Root and Config are those of a
 // containerd.
 type Runtime struct {
-	Name     string // Containerd where nothing else is known to run
-	PID      int    // 0: none was found
-	Shim     int    // a process of a containerd's shim, in the mount namespace of its containers; 0: none was found
-	Socket   string // of its API
-	State    string
-	Root     string
-	Config   string // the file it was started with, or its default
-	Version  string // "" where it is not known
-	Chosen   Source
-	Sources  []Source
-	Disagree []string
-	Why      string
-	Passed   []string // as those of the kubelet
+	Name   string // Containerd where nothing else is known to run
+	PID    int    // 0: none was found
+	Shim   int    // a process of a containerd's shim, in the mount namespace of its containers; 0: none was found
+	Socket string // of its API
+	State  string
+	Root   string
+	// Distribution is whose containerd it is by its command line, socket or state
+	// directory: Containerd where it is nobody else's.
+	Distribution string
+	Config       string // the file it was started with, or its default
+	Version      string // "v2.4.2", "1.x" where no more is known, "" where nothing is
+	// VersionEvidence is what tells the version, or why it is not known.
+	VersionEvidence string
+	Chosen          Source
+	Sources         []Source
+	Disagree        []string
+	Why             string
+	Passed          []string // as those of the kubelet
 }

@@ -17,14 +17,17 @@ const maxArgsFile = 1 << 16 // bytes
 func (n Node) kubelet(ctx context.Context, s Settings, procs processes) Kubelet {
 	k := Kubelet{Passed: procs.passedKubelets}
 	why := slices.Clone(procs.errs)
-	c := chooseRoot(procs.kubelets, func(path string) (string, error) { return n.read(ctx, 1, path, maxArgsFile) })
+	c := chooseRoot(procs.kubelets, &reader{
+		file: func(path string) (string, error) { return n.read(ctx, 1, path, maxArgsFile) },
+		dir:  func(path string) ([]string, error) { return n.names(ctx, 1, path) },
+	})
 	why = append(why, c.passed...)
 	k.PID = c.process.pid
 	if s.KubeletRoot != "" {
 		k.Sources = append(k.Sources, Source{FromSettings, s.KubeletRoot, "[host] kubelet_root"})
 	}
 	if c.evidence != "" {
-		k.Sources = append(k.Sources, Source{FromProcess, c.root, c.evidence})
+		k.Sources = append(k.Sources, Source{c.from, c.root, c.evidence})
 		k.Sources = append(k.Sources, c.others...)
 		endpoint := first(c.process.args[1:], "container-runtime-endpoint")
 		k.Endpoint = strings.TrimPrefix(endpoint, "unix://")
@@ -124,3 +127,13 @@ func (n Node) read(ctx context.Context, pid int, path string, limit int) (string
 	text, err := files.ReadFile(ctx, path, limit)
 	return string(text), err
 }
+
+func (n Node) names(ctx context.Context, pid int, dir string) ([]string, error) {
+	files, err := n.Files(pid)
+	if err != nil {
+		return nil, err
+	}
+	return files.ReadDir(ctx, dir, maxNames)
+}
+
+const maxNames = 4096 // of a directory

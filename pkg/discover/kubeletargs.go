@@ -20,7 +20,9 @@ type rootFlag struct {
 	value    string // the last root-dir, as the kubelet takes it
 	given    bool
 	fallback string // where none is given
+	certain  bool   // nothing but the command line can give it
 	argsFile string // has more arguments, one a line; MicroK8s
+	yaml     string // has more arguments, see rootInYAML; k3s and rke2
 }
 
 // rootDirectory reads a command line; runs says whether it runs a kubelet.
@@ -38,15 +40,21 @@ func rootDirectory(args []string) (f rootFlag, runs bool) {
 	f.fallback = DefaultKubeletRoot
 	switch program {
 	case "kubelet":
+		f.certain = true
 		f.value, f.given = flag(args[1:], "root-dir", anyValue)
 		return f, true
 	case "hyperkube":
 		if len(args) < 2 || args[1] != "kubelet" {
 			return f, false
 		}
+		f.certain = true
 		f.value, f.given = flag(args[2:], "root-dir", anyValue)
 		return f, true
 	case "k3s", "rke2":
+		f.yaml = "/etc/rancher/" + program + "/config.yaml"
+		if config := first(args[1:], "config", "c"); path.IsAbs(config) {
+			f.yaml = config
+		}
 		if titled && (title == "server" || title == "agent") {
 			return f, true
 		}

@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,7 @@ const (
 type running struct {
 	mounts, args string
 	cgroup       string
+	user         string // "" is root
 }
 
 func put(t testing.TB, proc, pid string, p running) {
@@ -31,6 +34,8 @@ func put(t testing.TB, proc, pid string, p running) {
 		args += "\x00"
 	}
 	files := map[string]string{"comm": comm[:min(len(comm), 15)] + "\n", "cmdline": strings.ReplaceAll(args, "~", " "), "mountinfo": p.mounts, "cgroup": p.cgroup}
+	user := cmp.Or(p.user, "0")
+	files["status"] = fmt.Sprintf("Name:\t%s\nUid:\t%[2]s\t%[2]s\t%[2]s\t%[2]s\n", comm, user)
 	if err := os.MkdirAll(filepath.Join(proc, pid), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -51,41 +56,45 @@ func TestTheKubeletRootComesFromItsCommandLine(t *testing.T) {
 		notFound  bool
 	}{
 		{"no kubelet", nil, "/var/lib/kubelet", "default", true},
-		{"no flag", map[string]running{"9": {host, "/usr/bin/kubelet --v=2", ""}}, "/var/lib/kubelet", `default of process 9 "/usr/bin/kubelet"`, false},
-		{"no flag, and another with one", map[string]running{"8": {host, "kubelet", ""}, "9": {host, "kubelet --root-dir=/data", ""}}, "/data", "root-dir of process 9", false},
-		{"k3s without one", map[string]running{"9": {host, "/usr/local/bin/k3s server", ""}}, "/var/lib/kubelet", "default of process 9", false},
-		{"k3s with a title over its arguments", map[string]running{"9": {host, "/usr/local/bin/k3s~agent", ""}}, "/var/lib/kubelet", "default of process 9", false},
-		{"k3s that runs no kubelet", map[string]running{"9": {host, "k3s kubectl get pods", ""}}, "/var/lib/kubelet", "default", true},
-		{"joined", map[string]running{"9": {host, "/usr/bin/kubelet --root-dir=/data/kubelet/", ""}}, "/data/kubelet", `process 9 "/usr/bin/kubelet"`, false},
-		{"separate", map[string]running{"9": {host, "kubelet --root-dir /data/kubelet --v=2", ""}}, "/data/kubelet", "process 9", false},
-		{"the last one counts", map[string]running{"9": {host, "kubelet --root-dir=/a --root-dir=/b", ""}}, "/b", "process 9", false},
-		{"kubelet in a unit's namespace", map[string]running{"9": {sandboxed, "kubelet --root-dir=/data", ""}}, "/data", "process 9", false},
-		{"k3s", map[string]running{"9": {host, "/usr/local/bin/k3s server --kubelet-arg=v=2 --kubelet-arg=root-dir=/mnt/k", ""}}, "/mnt/k", "k3s", false},
-		{"rke2, separate", map[string]running{"9": {host, "rke2 agent -kubelet-arg --root-dir=/mnt/k", ""}}, "/mnt/k", "rke2", false},
-		{"hyperkube", map[string]running{"9": {host, "/hyperkube kubelet --root-dir=/h", ""}}, "/h", "hyperkube", false},
-		{"hyperkube that runs something else", map[string]running{"9": {host, "/hyperkube proxy --root-dir=/h", ""}}, "/var/lib/kubelet", "default", true},
-		{"k0s worker", map[string]running{"9": {host, "/usr/local/bin/k0s worker", ""}}, "/var/lib/k0s/kubelet", "default of process 9", false},
-		{"k0s, elsewhere", map[string]running{"9": {host, "k0s worker --data-dir=/data/k0s", ""}}, "/data/k0s/kubelet", "default of process 9", false},
-		{"k0s, told by an argument for the kubelet", map[string]running{"9": {host, "k0s worker --kubelet-extra-args=--v=1~--root-dir=/kr", ""}}, "/kr", "root-dir of process 9", false},
-		{"k0s and the kubelet that it started", map[string]running{"8": {host, "k0s worker", ""}, "9": {host, "/var/lib/k0s/bin/kubelet --root-dir=/var/lib/k0s/kubelet", ""}}, "/var/lib/k0s/kubelet", "root-dir of process 9", false},
-		{"k0s that runs no kubelet", map[string]running{"9": {host, "k0s controller", ""}}, "/var/lib/kubelet", "default", true},
-		{"MicroK8s", map[string]running{"9": {host, "/snap/microk8s/1/kubelite --kubelet-args-file=/x", ""}}, "/var/snap/microk8s/common/var/lib/kubelet", "default of process 9", false},
-		{"relative", map[string]running{"9": {host, "kubelet --root-dir=data", ""}}, "/var/lib/kubelet", `"data", which is not absolute`, true},
-		{"empty", map[string]running{"9": {host, "kubelet --root-dir=", ""}}, "/var/lib/kubelet", `"", which is not absolute`, true},
-		{"no value", map[string]running{"9": {host, "kubelet --root-dir", ""}}, "/var/lib/kubelet", "not absolute", true},
-		{"longer name", map[string]running{"9": {host, "kubelet --root-directory=/x", ""}}, "/var/lib/kubelet", "default", false},
-		{"other program", map[string]running{"9": {host, "vim --root-dir=/x kubelet", ""}}, "/var/lib/kubelet", "default", true},
-		{"kernel thread", map[string]running{"9": {host, "", ""}}, "/var/lib/kubelet", "default", true},
+		{"no flag", map[string]running{"9": {host, "/usr/bin/kubelet --v=2", "", ""}}, "/var/lib/kubelet", `default of process 9 "/usr/bin/kubelet"`, false},
+		{"no flag, and another with one", map[string]running{"8": {host, "kubelet", "", ""}, "9": {host, "kubelet --root-dir=/data", "", ""}}, "/data", "root-dir of process 9", false},
+		{"k3s without one", map[string]running{"9": {host, "/usr/local/bin/k3s server", "", ""}}, "/var/lib/kubelet", "default of process 9", false},
+		{"k3s with a title over its arguments", map[string]running{"9": {host, "/usr/local/bin/k3s~agent", "", ""}}, "/var/lib/kubelet", "default of process 9", false},
+		{"k3s that runs no kubelet", map[string]running{"9": {host, "k3s kubectl get pods", "", ""}}, "/var/lib/kubelet", "default", true},
+		{"joined", map[string]running{"9": {host, "/usr/bin/kubelet --root-dir=/data/kubelet/", "", ""}}, "/data/kubelet", `process 9 "/usr/bin/kubelet"`, false},
+		{"separate", map[string]running{"9": {host, "kubelet --root-dir /data/kubelet --v=2", "", ""}}, "/data/kubelet", "process 9", false},
+		{"the last one counts", map[string]running{"9": {host, "kubelet --root-dir=/a --root-dir=/b", "", ""}}, "/b", "process 9", false},
+		{"kubelet in a unit's namespace", map[string]running{"9": {sandboxed, "kubelet --root-dir=/data", "", ""}}, "/data", "process 9", false},
+		{"k3s", map[string]running{"9": {host, "/usr/local/bin/k3s server --kubelet-arg=v=2 --kubelet-arg=root-dir=/mnt/k", "", ""}}, "/mnt/k", "k3s", false},
+		{"rke2, separate", map[string]running{"9": {host, "rke2 agent -kubelet-arg --root-dir=/mnt/k", "", ""}}, "/mnt/k", "rke2", false},
+		{"hyperkube", map[string]running{"9": {host, "/hyperkube kubelet --root-dir=/h", "", ""}}, "/h", "hyperkube", false},
+		{"hyperkube that runs something else", map[string]running{"9": {host, "/hyperkube proxy --root-dir=/h", "", ""}}, "/var/lib/kubelet", "default", true},
+		{"k0s worker", map[string]running{"9": {host, "/usr/local/bin/k0s worker", "", ""}}, "/var/lib/k0s/kubelet", "default of process 9", false},
+		{"k0s, elsewhere", map[string]running{"9": {host, "k0s worker --data-dir=/data/k0s", "", ""}}, "/data/k0s/kubelet", "default of process 9", false},
+		{"k0s, told by an argument for the kubelet", map[string]running{"9": {host, "k0s worker --kubelet-extra-args=--v=1~--root-dir=/kr", "", ""}}, "/kr", "root-dir of process 9", false},
+		{"k0s and the kubelet that it started", map[string]running{"8": {host, "k0s worker", "", ""}, "9": {host, "/var/lib/k0s/bin/kubelet --root-dir=/var/lib/k0s/kubelet", "", ""}}, "/var/lib/k0s/kubelet", "root-dir of process 9", false},
+		{"k0s that runs no kubelet", map[string]running{"9": {host, "k0s controller", "", ""}}, "/var/lib/kubelet", "default", true},
+		{"MicroK8s", map[string]running{"9": {host, "/snap/microk8s/1/kubelite --kubelet-args-file=/x", "", ""}}, "/var/snap/microk8s/common/var/lib/kubelet", "default of process 9", false},
+		{"relative", map[string]running{"9": {host, "kubelet --root-dir=data", "", ""}}, "/var/lib/kubelet", `"data", which is not absolute`, true},
+		{"empty", map[string]running{"9": {host, "kubelet --root-dir=", "", ""}}, "/var/lib/kubelet", `"", which is not absolute`, true},
+		{"no value", map[string]running{"9": {host, "kubelet --root-dir", "", ""}}, "/var/lib/kubelet", "not absolute", true},
+		{"longer name", map[string]running{"9": {host, "kubelet --root-directory=/x", "", ""}}, "/var/lib/kubelet", "default", false},
+		{"other program", map[string]running{"9": {host, "vim --root-dir=/x kubelet", "", ""}}, "/var/lib/kubelet", "default", true},
+		{"kernel thread", map[string]running{"9": {host, "", "", ""}}, "/var/lib/kubelet", "default", true},
 		{"a tenant's process of that name", map[string]running{
-			"8": {container, "kubelet --root-dir=/evil", "0::/kubepods.slice/x\n"}, "9": {host, "kubelet --root-dir=/data", ""},
+			"8": {container, "kubelet --root-dir=/evil", "0::/kubepods.slice/x\n", ""}, "9": {host, "kubelet --root-dir=/data", "", ""},
 		}, "/data", "passed over: process 8", false},
-		{"only a tenant's", map[string]running{"8": {container, "kubelet --root-dir=/evil", "0::/kubepods/system.slice/snap.k8s.kubelet.service\n"}}, "/var/lib/kubelet", "its root is 0:91 /", true},
-		{"a snap's, which has a root of its own", map[string]running{"8": {container, "kubelet --root-dir=/snapped", "3:cpu:/\n0::/system.slice/snap.k8s.kubelet.service\n"}}, "/snapped", "process 8", false},
-		{"table unreadable", map[string]running{"8": {"", "kubelet --root-dir=/evil", ""}}, "/var/lib/kubelet", "no mount at /", true},
+		{"only a tenant's", map[string]running{"8": {container, "kubelet --root-dir=/evil", "0::/kubepods/system.slice/snap.k8s.kubelet.service\n", ""}}, "/var/lib/kubelet", "its root is 0:91 /", true},
+		{"a snap's, which has a root of its own", map[string]running{"8": {container, "kubelet --root-dir=/snapped", "3:cpu:/\n0::/system.slice/snap.k8s.kubelet.service\n", ""}}, "/snapped", "process 8", false},
+		{"another user's beside root's", map[string]running{
+			"8": {host, "kubelet --root-dir=/evil", "", "65534"}, "9": {host, "kubelet", "", ""},
+		}, "/var/lib/kubelet", `default of process 9 "kubelet"; passed over: process 8 "kubelet": it is of user 65534`, false},
+		{"another user's alone", map[string]running{"8": {host, "kubelet --root-dir=/evil", "", "65534"}}, "/var/lib/kubelet", "it is of user 65534", true},
+		{"table unreadable", map[string]running{"8": {"", "kubelet --root-dir=/evil", "", ""}}, "/var/lib/kubelet", "no mount at /", true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			proc := t.TempDir()
-			put(t, proc, "1", running{host, "/sbin/init", ""})
+			put(t, proc, "1", running{host, "/sbin/init", "", ""})
 			for _, dir := range []string{"77", "sys"} { // one vanished between the listing and the reading
 				if err := os.Mkdir(filepath.Join(proc, dir), 0o755); err != nil {
 					t.Fatal(err)
@@ -112,11 +121,12 @@ func TestTheKubeletRootComesFromItsCommandLine(t *testing.T) {
 // a container's can be made to.
 func TestOnlyTheKubeletsCommandLineIsRead(t *testing.T) {
 	proc := t.TempDir()
-	put(t, proc, "1", running{hostTable, "init", ""})
-	put(t, proc, "7", running{hostTable, "postgres", ""})
-	put(t, proc, "8", running{containerTable, "kubelet", ""})
-	put(t, proc, "9", running{hostTable, "kubelet --root-dir=/data", ""})
-	for _, pid := range []string{"1", "7", "8"} {
+	put(t, proc, "1", running{hostTable, "init", "", ""})
+	put(t, proc, "7", running{hostTable, "postgres", "", ""})
+	put(t, proc, "8", running{containerTable, "kubelet", "", ""})
+	put(t, proc, "6", running{hostTable, "kubelet", "", "1000"})
+	put(t, proc, "9", running{hostTable, "kubelet --root-dir=/data", "", ""})
+	for _, pid := range []string{"1", "6", "7", "8"} {
 		hang(t, filepath.Join(proc, pid, "cmdline"))
 	}
 	done := make(chan string, 1)
@@ -154,8 +164,8 @@ func hang(t testing.TB, path string) {
 // not read.
 func TestAKubeletThatHangsIsWaitedForAndSaid(t *testing.T) {
 	proc := t.TempDir()
-	put(t, proc, "1", running{hostTable, "init", ""})
-	put(t, proc, "9", running{hostTable, "kubelet", ""})
+	put(t, proc, "1", running{hostTable, "init", "", ""})
+	put(t, proc, "9", running{hostTable, "kubelet", "", ""})
 	hang(t, filepath.Join(proc, "9", "cmdline"))
 	procs := scan(t.Context(), proc, time.Millisecond)
 	if len(procs.kubelets) != 0 || len(procs.errs) != 1 || !strings.Contains(procs.errs[0], "no answer in 1ms") {

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"errors"
 
 	"github.com/mountward/mountward/pkg/hostview"
 )
@@ -11,11 +12,15 @@ import (
 type Files interface {
 	Canonical(ctx context.Context, path string) (string, error)
 	ReadFile(ctx context.Context, path string, limit int) ([]byte, error)
+	ReadDir(ctx context.Context, path string, limit int) ([]string, error)
 }
 
 // Node is where things are looked for.
 type Node struct {
 	Proc string // where procfs is mounted
+	// User is who asks: where root has neither a kubelet nor a runtime, his are
+	// the node's.
+	User int
 	// Files returns the files that a process sees, Table its mount table.
 	Files func(pid int) (Files, error)
 	Table func(pid int) (*hostview.Table, error)
@@ -32,7 +37,11 @@ type Settings struct {
 // Why. It does not wait for a process that does not answer.
 func Find(ctx context.Context, n Node, s Settings) (Kubelet, Runtime) {
 	procs := scan(ctx, n.Proc, patience)
+	foreign := procs.others(ctx, n.Proc, patience, n.User)
 	k := n.kubelet(ctx, s, procs)
+	if foreign != "" && s.KubeletRoot == "" {
+		k.because(errors.New(foreign))
+	}
 	r := n.runtime(ctx, s, procs, k)
 	n.compareRoots(ctx, &k, r)
 	return k, r

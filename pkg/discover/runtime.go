@@ -11,12 +11,6 @@ import (
 	"github.com/mountward/mountward/pkg/hostview"
 )
 
-// instance is one containerd that runs.
-type instance struct {
-	process
-	distribution
-}
-
 // runtime joins all sources.
 func (n Node) runtime(ctx context.Context, s Settings, procs processes, k Kubelet) Runtime {
 	r := Runtime{Name: Containerd, Passed: procs.passedRuntimes}
@@ -29,8 +23,13 @@ func (n Node) runtime(ctx context.Context, s Settings, procs processes, k Kubele
 	if err != nil {
 		why = append(why, err.Error())
 	}
+	all := n.instances(ctx, procs.runtimes, shims, k)
+	for _, i := range all {
+		if i.why != "" {
+			why = append(why, i.why)
+		}
+	}
 	r.Why = strings.Join(why, "; ")
-	all := instances(procs.runtimes, shims, k)
 	if s.RuntimeState != "" {
 		r.Sources = append(r.Sources, Source{FromSettings, s.RuntimeState, "[host] runtime_state"})
 	}
@@ -38,7 +37,7 @@ func (n Node) runtime(ctx context.Context, s Settings, procs processes, k Kubele
 		return r
 	}
 	for _, i := range all {
-		r.Sources = append(r.Sources, Source{FromProcess, i.state, i.String() + " (" + i.name + ")"})
+		r.Sources = append(r.Sources, i.source())
 	}
 	for _, socket := range listen {
 		if d, ok := bySocket(socket); ok {
@@ -49,8 +48,12 @@ func (n Node) runtime(ctx context.Context, s Settings, procs processes, k Kubele
 		r.Sources = append(r.Sources, Source{FromMounts, shim.State, shim.Evidence})
 	}
 	d := n.known(ctx, &r, all, shims)
+	if len(all) == 0 {
+		d = n.unseen(ctx, &r, d)
+	}
 	r.fill(d, s, all, shims)
-	r.disagree(all, k)
+	r.disagree(all, func(i instance) bool { return n.serves(ctx, i, k.Endpoint) }, k)
+	r.Version, r.VersionEvidence = n.version(ctx, r.PID)
 	return r
 }
 
@@ -72,7 +75,7 @@ func (n Node) known(ctx context.Context, r *Runtime, all []instance, shims []hos
 	if files, err := n.Files(1); err == nil {
 		for _, d := range append([]distribution{standard()}, distributions()...) {
 			_, err := files.Canonical(ctx, d.state)
-			if err == nil && d.name != docker {
+			if err == nil && d.name != Docker {
 				r.Sources = append(r.Sources, Source{FromTable, d.state, "it exists"})
 				return d
 			}
@@ -87,7 +90,7 @@ func (n Node) known(ctx context.Context, r *Runtime, all []instance, shims []hos
 
 func (r *Runtime) fill(d distribution, s Settings, all []instance, shims []hostview.Runtime) {
 	r.Chosen = r.Sources[0]
-	r.State, r.Root, r.Config = r.Chosen.Value, d.root, d.config
+	r.Distribution, r.State, r.Root, r.Config = d.name, r.Chosen.Value, d.root, d.config
 	if s.RuntimeRoot != "" {
 		r.Root = s.RuntimeRoot
 	}
@@ -107,64 +110,6 @@ func (r *Runtime) fill(d distribution, s Settings, all []instance, shims []hostv
 	}
 }
 
-// instances returns the containerds, the one that runs the kubelet's containers
-// first: the one at its socket, then one whose shims run, then any but
-// docker's.
-func instances(all []process, shims []hostview.Runtime, k Kubelet) []instance {
-	var found []instance
-	for _, p := range all {
-		if p.comm == "containerd" {
-			found = append(found, instance{p, byArguments(p.args)})
-		}
-	}
-	rank := func(i instance) int {
-		switch {
-		case k.Endpoint != "" && slices.Contains(i.socket, k.Endpoint):
-			return 0
-		case i.name == docker:
-			return 3
-		case slices.ContainsFunc(shims, func(r hostview.Runtime) bool { return r.State == i.state }):
-			return 1
-		default:
-			return 2
-		}
-	}
-	slices.SortStableFunc(found, func(a, b instance) int { return rank(a) - rank(b) })
-	return found
-}
-
-// byArguments reads a command line of containerd: what its flags say wins over
-// what its distribution has.
-func byArguments(args []string) distribution {
-	d := standard()
-	for _, known := range distributions() {
-		if slices.ContainsFunc(args, func(arg string) bool {
-			return slices.ContainsFunc(known.marks, func(mark string) bool {
-				_, value, ok := strings.Cut(arg, "=")
-				return strings.HasPrefix(arg, mark) || ok && strings.HasPrefix(value, mark)
-			})
-		}) {
-			d = known
-			break
-		}
-	}
-	rest := args[1:]
-	set := func(to *string, names ...string) {
-		if v := first(rest, names...); strings.HasPrefix(v, "/") {
-			*to = v
-		}
-	}
-	socket := ""
-	set(&socket, "address", "a")
-	if socket != "" {
-		d.socket = []string{socket}
-	}
-	set(&d.state, "state")
-	set(&d.root, "root")
-	set(&d.config, "config", "c")
-	return d
-}
-
 func bySocket(path string) (distribution, bool) {
 	for _, d := range append([]distribution{standard()}, distributions()...) {
 		if slices.Contains(d.socket, path) {
@@ -176,7 +121,7 @@ func bySocket(path string) (distribution, bool) {
 
 func byState(state string) distribution {
 	for _, d := range append([]distribution{standard()}, distributions()...) {
-		if d.state == state && d.name != "rke2" {
+		if d.state == state && d.name != RKE2 {
 			return d
 		}
 	}
@@ -186,7 +131,7 @@ func byState(state string) distribution {
 }
 
 // disagree names what else could be meant.
-func (r *Runtime) disagree(all []instance, k Kubelet) {
+func (r *Runtime) disagree(all []instance, serves func(instance) bool, k Kubelet) {
 	for _, i := range all {
 		if i.pid == r.PID {
 			if r.State != i.state {
@@ -194,11 +139,12 @@ func (r *Runtime) disagree(all []instance, k Kubelet) {
 			}
 			continue
 		}
-		if i.name != docker {
+		if i.name != Docker {
 			r.tell("%s is another containerd (%s, state %q)", i.process, i.name, i.state)
 		}
 	}
-	if k.Endpoint != "" && len(all) > 0 && !slices.Contains(all[0].socket, k.Endpoint) {
+	// One whose configuration cannot be read can serve any socket.
+	if k.Endpoint != "" && len(all) > 0 && !serves(all[0]) && !slices.ContainsFunc(all, instance.hidden) {
 		r.tell("the kubelet was told %q, which is the socket of no containerd that runs", k.Endpoint)
 	}
 }

@@ -22,15 +22,24 @@ const patience = time.Second
 type process struct {
 	pid  int
 	comm string
-	args []string // never empty
+	user int
+	args []string // never empty, but of a foreign one that has not been read
 }
 
-func (p process) String() string { return fmt.Sprintf("process %d %q", p.pid, p.args[0]) }
+func (p process) String() string {
+	name := p.comm
+	if len(p.args) > 0 {
+		name = p.args[0]
+	}
+	return fmt.Sprintf("process %d %q", p.pid, name)
+}
 
 // processes are those of the host that can be a kubelet or a runtime, ascending.
 type processes struct {
-	kubelets, runtimes []process
-	passedKubelets     []string // of other roots: a container's
+	kubelets, runtimes []process // root's
+	foreign            []process // of other users
+	unread             bool      // root has one whose command line could not be read
+	passedKubelets     []string  // of other roots: a container's
 	passedRuntimes     []string
 	errs               []string // what could not be read
 }
@@ -38,7 +47,8 @@ type processes struct {
 // scan reads the names of all processes, and the command lines of those that
 // have the name of a kubelet or a runtime. A process whose root is not that of
 // process 1 is passed over: anybody can name a process in a container
-// "kubelet". Its command line is not even read, since that can be made to hang.
+// "kubelet". Its command line is not even read, since that can be made to hang,
+// and for the same reason not yet that of a process which is not root's.
 // A wait of 0 is for ever.
 func scan(ctx context.Context, proc string, wait time.Duration) processes {
 	var all processes
@@ -63,15 +73,27 @@ func scan(ctx context.Context, proc string, wait time.Duration) processes {
 			all.pass(kubelet, fmt.Sprintf("process %d %q: %s", pid, comm, host.Why))
 			continue
 		}
+		user, err := userOf(proc, pid)
+		if err != nil {
+			if !gone(proc, pid) {
+				all.pass(kubelet, fmt.Sprintf("process %d %q: cannot tell whose it is: %v", pid, comm, err))
+			}
+			continue
+		}
+		if user != 0 {
+			all.foreign = append(all.foreign, process{pid: pid, comm: comm, user: user})
+			continue
+		}
 		args, err := CommandLine(ctx, proc, pid, wait)
 		if err != nil {
+			all.unread = all.unread || !gone(proc, pid)
 			all.failed(fmt.Errorf("process %d %q: %w", pid, comm, err))
 			continue
 		}
 		if len(args) == 0 || args[0] == "" { // kernel threads and zombies have none
 			continue
 		}
-		p := process{pid, comm, args}
+		p := process{pid: pid, comm: comm, args: args}
 		if kubelet {
 			all.kubelets = append(all.kubelets, p)
 		} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // The codes of how often a volume is mounted.
@@ -135,7 +136,7 @@ func (s *Snapshot) within(sp space, found []hostview.Entry) Finding {
 		Cause:   "a recursive bind of a shared directory to a place below itself, without making it private",
 		Fixes: []Fix{{
 			What:     "stop what makes the bind or let it be private; then cut the copy off and take it away",
-			Commands: []string{"mount --make-rprivate " + shellWord(e.MountPoint), "umount -R " + shellWord(e.MountPoint)},
+			Commands: []string{"mount --make-rprivate " + shell.Quote(e.MountPoint), "umount -R " + shell.Quote(e.MountPoint)},
 		}},
 	}
 	if len(found) > 1 {

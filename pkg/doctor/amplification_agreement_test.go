@@ -17,7 +17,10 @@ import (
 	"github.com/mountward/mountward/pkg/hostview"
 )
 
-var treeSeed = flag.Uint64("tree-seed", 0, "of the random mount trees; 0 for the usual ones")
+var (
+	treeSeed  = flag.Uint64("tree-seed", 0, "of the random mount trees; 0 for the usual ones")
+	treeCount = flag.Int("tree-count", 1, "of the random mount trees, from -tree-seed on")
+)
 
 // TestWhoReceivesAMountIsWhatTheKernelDoes makes random mount trees in three
 // namespaces, says who receives a mount, makes it and looks who has it.
@@ -31,7 +34,7 @@ func TestWhoReceivesAMountIsWhatTheKernelDoes(t *testing.T) {
 	}
 	first := uint64(1)
 	if *treeSeed != 0 {
-		first, trees = *treeSeed, 1
+		first, trees = *treeSeed, *treeCount
 	}
 	dir := t.TempDir()
 	var seen tally

@@ -30,13 +30,16 @@ func (n *node) apart() []Finding {
 			Cause:    n.ownNamespace(sp),
 		}
 		var cut []string
+		var first looked
 		for _, path := range n.Require {
 			at, why := n.look(sp, path)
 			if why != "" {
 				continue // said by its own finding
 			}
 			if _, linked := n.linked(at); !linked {
-				cut = append(cut, path)
+				if cut = append(cut, path); len(cut) == 1 {
+					first = at
+				}
 			}
 		}
 		switch {
@@ -47,7 +50,7 @@ func (n *node) apart() []Finding {
 			f.Answer = facts.No
 			f.Message += fmt.Sprintf(", and not linked with it for %s", list(cut))
 			f.Effect = "what is mounted on one side is not seen on the other: pods get empty directories where volumes should be, and volumes stay mounted where nobody looks"
-			f.Fixes = n.namespaceFixes(sp)
+			f.Fixes = n.rejoin(first)
 		default:
 			f.Message += "; every required path is linked with it by a peer group"
 		}

@@ -20,7 +20,7 @@ const MaxBaseline = 16 << 20
 
 // Baseline is what an earlier report knew.
 type Baseline struct {
-	answers    map[key]facts.Truth
+	known      map[key]known
 	unknown    map[string]bool // by what could not be read, uncounted
 	sizes      []Size
 	containers int
@@ -29,7 +29,27 @@ type Baseline struct {
 // key is what a finding is about, without what changes at every boot.
 type key struct{ code, subject, where string }
 
-func keyOf(f Finding) key { return key{f.Code, f.Subject, stable(f.Where)} }
+func keyOf(code, subject, where string) key {
+	if code == CodeStacked {
+		code = CodeDoubling // the same pile, when one more or less is on it
+	}
+	return key{code, subject, stable(where)}
+}
+
+// known is the worst that was said about one thing, and how much of it there was.
+type known struct {
+	answer facts.Truth
+	amount int
+}
+
+// grownPart is by which part of itself an amount has to grow to be worse: any
+// more in a small pile, and not each mount of a table that is near its limit.
+const grownPart = 10
+
+// better reports whether the baseline had less of a problem than a finding has.
+func (k known) better(f Finding) bool {
+	return worse(f.Answer, k.answer) || f.Answer == facts.No && f.Amount > k.amount+k.amount/grownPart
+}
 
 // stable drops the numbers of a process and of a namespace from the words for
 // a place: "runtime containerd[812] mnt:[4026531841]" is "runtime containerd
@@ -69,6 +89,7 @@ type written struct {
 	Findings   *[]struct {
 		Code       string `json:"code"`
 		Answer     string `json:"answer"`
+		Amount     int    `json:"amount"`
 		Subject    string `json:"subject"`
 		SubjectB64 string `json:"subject_b64"`
 		Where      string `json:"where"`
@@ -100,7 +121,7 @@ func ReadBaseline(text []byte) (Baseline, error) {
 	case w.Findings == nil || w.Unknown == nil || w.Containers == nil:
 		return Baseline{}, errors.New("a report has findings, unknown and containers; it has not all of them")
 	}
-	b := Baseline{answers: map[key]facts.Truth{}, unknown: map[string]bool{}, sizes: w.Places, containers: *w.Containers}
+	b := Baseline{known: map[key]known{}, unknown: map[string]bool{}, sizes: w.Places, containers: *w.Containers}
 	for i, f := range *w.Findings {
 		answer, ok := map[string]facts.Truth{"yes": facts.Yes, "no": facts.No, "unknown": facts.Unknown}[f.Answer]
 		if !ok || f.Code == "" {
@@ -111,7 +132,10 @@ func ReadBaseline(text []byte) (Baseline, error) {
 		if err := errors.Join(err, err2); err != nil {
 			return Baseline{}, fmt.Errorf("finding %d: %w", i, err)
 		}
-		b.remember(key{f.Code, subject, stable(where)}, answer)
+		if f.Amount < 0 {
+			return Baseline{}, fmt.Errorf("finding %d: the amount %d is negative", i, f.Amount)
+		}
+		b.remember(keyOf(f.Code, subject, where), known{answer, f.Amount})
 	}
 	for i, u := range *w.Unknown {
 		what, err := either(u.What, u.WhatB64)
@@ -123,10 +147,14 @@ func ReadBaseline(text []byte) (Baseline, error) {
 	return b, nil
 }
 
-// remember keeps the worst answer about one thing.
-func (b Baseline) remember(k key, answer facts.Truth) {
-	if before, ok := b.answers[k]; !ok || worse(answer, before) {
-		b.answers[k] = answer
+// remember keeps the worst that was said about one thing.
+func (b Baseline) remember(k key, now known) {
+	before, ok := b.known[k]
+	switch {
+	case !ok || worse(now.answer, before.answer):
+		b.known[k] = now
+	case now.answer == before.answer:
+		b.known[k] = known{now.answer, max(now.amount, before.amount)}
 	}
 }
 
@@ -144,21 +172,28 @@ func either(text, b64 string) (string, error) {
 	return string(raw), err
 }
 
-// worse returns of a document what the baseline did not have: problems, what
-// cannot be told any more, and tables that grow.
-func (b Baseline) worse(d Document) ([]Finding, []namespaces.Unknown) {
-	var worst []Finding
+// worse returns of a document what the baseline did not have: problems, more of
+// a problem, what cannot be told any more, and tables that grow; and how many
+// problems it had as well.
+func (b Baseline) worse(d Document) (worst []Finding, unread []namespaces.Unknown, kept int) {
 	for _, f := range d.Findings {
-		before, known := b.answers[keyOf(f)]
-		if f.Answer != facts.Yes && (!known || worse(f.Answer, before)) {
+		before, ok := b.known[keyOf(f.Code, f.Subject, f.Where)]
+		switch {
+		case f.Answer != facts.Yes && (!ok || before.better(f)):
+			if ok && f.Answer == before.answer {
+				f.Message += fmt.Sprintf("; %d in the baseline", before.amount)
+			}
 			worst = append(worst, f)
+		case f.Answer == facts.No:
+			kept++
 		}
 	}
-	var unread []namespaces.Unknown
 	for _, u := range d.Unknown {
 		if !b.unknown[uncounted(u.What)] {
 			unread = append(unread, u)
 		}
 	}
-	return append(worst, b.growth(d.Places, d.Containers)...), unread
+	worst = append(worst, b.growth(d.Places, d.Containers)...)
+	inOrder(worst)
+	return worst, unread, kept
 }

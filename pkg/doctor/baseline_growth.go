@@ -44,6 +44,7 @@ func grown(before, now Size, added int) Finding {
 		f.Message = "whether it has grown: " + cmp.Or(now.Why, "there is no table")
 		return f
 	}
+	f.Amount = now.Mounts
 	more := now.Mounts - before.Mounts
 	f.Answer = facts.Yes
 	f.Message = fmt.Sprintf("%d mounts, %d in the baseline, with %+d containers", now.Mounts, before.Mounts, added)

@@ -22,6 +22,9 @@ func (n *node) cause(code string, at looked) string {
 		}
 		return strings.Join(all, "; ")
 	}
+	if code == CodeNotLinked {
+		return n.noPeer(at)
+	}
 	for _, why := range []string{n.userNamespace(at), n.bound(at), n.ownVolume(at)} {
 		if why != "" {
 			all = append(all, why)
@@ -46,6 +49,18 @@ func (n *node) sharedOutside(at looked) (looked, bool) {
 		}
 	}
 	return looked{}, false
+}
+
+// noPeer explains a mount that is shared with nobody outside its namespace,
+// where the host's is not shared either, or cannot be told.
+func (n *node) noPeer(at looked) string {
+	why := n.ownNamespace(at.space)
+	host, unknown := n.look(n.home, at.path)
+	if unknown != "" {
+		return fmt.Sprintf("cannot tell what the host has there: %s; %s", unknown, why)
+	}
+	return fmt.Sprintf("the host's mount there (id %d at %s) is %s, so what was copied from it into this mount namespace has no peer outside: it was made shared inside, where only what is copied from here joins it; %s",
+		host.mount.ID, word(host.mount.MountPoint), host.mount.State, why)
 }
 
 // initialUser is the inode of the first user namespace: PROC_USER_INIT_INO.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 )
@@ -30,25 +31,42 @@ func concluded(t *hostview.Table, clean string) (hostview.Entry, bool) {
 	return hostview.Entry{}, false
 }
 
+// judged reports whether containerd's checks matter for what is asked in a space.
+// Only the runtime's mount namespace is asked; where no runtime is known, the one
+// it would be in.
+func (n *node) judged(sp space) bool {
+	_, known := n.Place(RoleRuntime)
+	return (!known || sp.has(RoleRuntime)) && (n.Runtime.Name == "" || n.Runtime.Name == discover.Containerd)
+}
+
 // conclusions are findings about the checks of containerd's CRI, which resolves
 // symbolic links, and of its NRI, which does not, where they come to another
-// answer than the kernel. Only the runtime's mount namespace is asked; where no
-// runtime is known, the one it would be in.
+// answer than the kernel: one where both take the same mount for it.
 func (n *node) conclusions(at looked) []Finding {
-	if _, known := n.Place(RoleRuntime); known && !at.has(RoleRuntime) || n.Runtime.Name != "" && n.Runtime.Name != "containerd" {
+	if !n.judged(at.space) {
 		return nil
 	}
+	clean := path.Clean(at.path)
+	cri, criWrong := misjudges(at, at.canonical)
+	nri, nriWrong := misjudges(at, clean)
 	var all []Finding
-	for _, check := range []struct{ code, name, path string }{
-		{CodeCRIMisjudges, "containerd's CRI check", at.canonical},
-		{CodeNRIMisjudges, "containerd's NRI check, of what a plugin changes", path.Clean(at.path)},
-	} {
-		e, ok := concluded(at.first().Table, check.path)
-		if ok && e.ID != at.mount.ID && verdictOf(e.State) != verdictOf(at.mount.State) {
-			all = append(all, misjudged(at, check.code, check.name, check.path, e))
-		}
+	if both := criWrong && nriWrong && cri.ID == nri.ID && clean == at.canonical; both {
+		return []Finding{n.misjudged(at, CodeCRIMisjudges, "containerd's checks, its CRI's and its NRI's of what a plugin changes, judge", clean, cri)}
+	}
+	if criWrong {
+		all = append(all, n.misjudged(at, CodeCRIMisjudges, "containerd's CRI check judges", at.canonical, cri))
+	}
+	if nriWrong {
+		all = append(all, n.misjudged(at, CodeNRIMisjudges, "containerd's NRI check, of what a plugin changes, judges", clean, nri))
 	}
 	return all
+}
+
+// misjudges returns the mount that a check judges a path by, and whether it comes
+// to another answer by it.
+func misjudges(at looked, clean string) (hostview.Entry, bool) {
+	e, ok := concluded(at.first().Table, clean)
+	return e, ok && e.ID != at.mount.ID && verdictOf(e.State) != verdictOf(at.mount.State)
 }
 
 // verdict is which of the two requests a check accepts.
@@ -56,35 +74,47 @@ type verdict struct{ bidirectional, hostToContainer bool }
 
 func verdictOf(s facts.MountState) verdict { return verdict{s.Shared(), s.Receives()} }
 
-func misjudged(at looked, code, name, path string, by hostview.Entry) Finding {
+// verdict is what containerd's CRI check accepts for a path, by whatever mount.
+func (n *node) verdict(at looked) verdict {
+	if n.judged(at.space) {
+		if e, ok := concluded(at.first().Table, at.canonical); ok {
+			return verdictOf(e.State)
+		}
+	}
+	return verdictOf(at.mount.State)
+}
+
+func (n *node) misjudged(at looked, code, checks, path string, by hostview.Entry) Finding {
 	f := Finding{
 		Code: code, Answer: facts.No, Subject: at.path, Where: at.where(),
 		Evidence: []Evidence{at.evidence(at.mount), at.evidence(by)},
-		Message: fmt.Sprintf("%s judges %s by the mount at %s (id %d, %s), but it is on the one at %s (id %d, %s)", name, word(path),
+		Message: fmt.Sprintf("%s %s by the mount at %s (id %d, %s), but it is on the one at %s (id %d, %s)", checks, word(path),
 			word(by.MountPoint), by.ID, by.State, word(at.mount.MountPoint), at.mount.ID, at.mount.State),
 	}
 	truth, wrong := verdictOf(at.mount.State), verdictOf(by.State)
-	switch {
-	case wrong.bidirectional && !truth.bidirectional, wrong.hostToContainer && !truth.hostToContainer:
+	passes := wrong.bidirectional && !truth.bidirectional || wrong.hostToContainer && !truth.hostToContainer
+	if passes {
 		f.Effect = "the check passes, and the mounts do not propagate: nothing says so"
-	default:
+	} else {
 		f.Effect = "the check refuses containers that would work: " + refused(wrong)
 	}
-	fix := Fix{What: "give both mounts the same propagation"}
 	switch {
 	case by.MountPoint == at.mount.MountPoint:
-		f.Cause = fmt.Sprintf("%s is mounted twice, one on the other; findmnt shows both, and the check takes the hidden one below", word(by.MountPoint))
-		fix.What = fmt.Sprintf("find what mounts %s twice and let it do so once; until then unmount the upper mount, or make the lower one what the upper one is before the upper one is mounted", word(by.MountPoint))
+		f.Cause, f.Fixes = n.stackedOn(at, by, passes)
 	case !facts.Within(path, by.MountPoint):
 		f.Cause = fmt.Sprintf("the check compares strings: %s begins with %s, but is not below it", word(path), word(by.MountPoint))
-		fix.Commands = []string{"mount --make-rshared " + quote(by.MountPoint)}
+		less := by.MountPoint
+		if passes {
+			less = at.mount.MountPoint
+		}
+		f.Fixes = []Fix{{What: "give both mounts the same propagation", Commands: []string{at.enter() + share(less)}}}
 	case path != at.canonical:
 		f.Cause = fmt.Sprintf("the check does not follow symbolic links: %s leads to %s", word(path), word(at.canonical))
-		fix = Fix{What: "use the path without symbolic links in the pod: " + word(at.canonical)}
+		f.Fixes = []Fix{{What: "use the path without symbolic links in the pod: " + word(at.canonical)}}
 	default:
 		f.Cause = fmt.Sprintf("the mount at %s is hidden by the one at %s", word(by.MountPoint), word(at.mount.MountPoint))
+		f.Fixes = []Fix{{What: "give both mounts the same propagation"}}
 	}
-	f.Fixes = []Fix{fix}
 	return f
 }
 

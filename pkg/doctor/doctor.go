@@ -2,14 +2,14 @@ package doctor
 
 import (
 	"context"
-	"slices"
 
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
-// Checks returns all examinations, in the order of their findings.
+// Checks returns all examinations, in the order of those of their findings that
+// nothing else puts in order.
 func Checks() []Check {
 	return []Check{
 		{"kubelet", checkKubelet},
@@ -21,17 +21,19 @@ func Checks() []Check {
 		{"amplification", checkAmplification},
 		{"orphans", checkOrphans},
 		{"stale containers", checkStale},
-		{"kernel", checkKernel},
+		{KernelCheck, checkKernel},
 		{"journal", checkJournal},
 	}
 }
 
 // Report is what the checks found.
 type Report struct {
-	Kubelet  discover.Kubelet
-	Runtime  discover.Runtime
-	Places   []Place
-	Findings []Finding // problems first, then what cannot be told, then what is sound
+	Kubelet discover.Kubelet
+	Runtime discover.Runtime
+	Places  []Place
+	// Findings are problems first, the worst in front, then what cannot be told,
+	// then what is sound.
+	Findings []Finding
 	// Unknown is what could not be read at all, for whatever check.
 	Unknown []namespaces.Unknown
 }
@@ -40,13 +42,14 @@ type Report struct {
 func Run(ctx context.Context, s *Snapshot, checks []Check) Report {
 	s.Context = ctx
 	r := Report{Kubelet: s.Kubelet, Runtime: s.Runtime, Places: s.Places, Unknown: s.Unknown}
+	checks, skipped := s.askable(checks)
+	if skipped {
+		r.Findings = append(r.Findings, s.elsewhere())
+	}
 	for _, c := range checks {
 		r.Findings = append(r.Findings, c.Run(s)...)
 	}
-	order := []facts.Truth{facts.No, facts.Unknown, facts.Yes}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return slices.Index(order, a.Answer) - slices.Index(order, b.Answer)
-	})
+	inOrder(r.Findings)
 	return r
 }
 

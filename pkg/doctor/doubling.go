@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // The codes of mounts that pile up.
@@ -161,7 +162,7 @@ func selfBinds(p pile) int {
 // doubled says what piles up at one place.
 func (s *Snapshot) doubled(sp space, p pile, b blamed) Finding {
 	f := Finding{
-		Code: CodeStacked, Answer: facts.No, Subject: p.point, Where: sp.where(),
+		Code: CodeStacked, Answer: facts.No, Subject: p.point, Where: sp.where(), Amount: p.all,
 		Message: fmt.Sprintf("%d mounts are stacked at %s, %d of them of one directory", p.all, word(p.point), p.equal),
 		Effect:  "every process that reads the mount table gets slower with each, and no mount can be made once fs.mount-max is reached",
 		Fixes: []Fix{{
@@ -187,7 +188,7 @@ func what(e hostview.Entry) string {
 }
 
 func countCommand(sp space, point string) string {
-	return fmt.Sprintf("awk -v p=%s '$5 == p' /proc/%d/mountinfo | wc -l", shellWord(awkEscape(point)), sp.first().Process.PID)
+	return fmt.Sprintf("awk -v p=%s '$5 == p' /proc/%d/mountinfo | wc -l", shell.Quote(awkEscape(point)), sp.first().Process.PID)
 }
 
 // awkEscape writes a path as mountinfo does, for awk -v, which takes a
@@ -199,7 +200,6 @@ func awkEscape(path string) string {
 // kubeletStack says of a stack on the kubelet root who makes it: what is run
 // before the kubelet starts.
 func (s *Snapshot) kubeletStack(f *Finding, p pile) {
-	root := shellWord(s.Kubelet.Root)
 	unit := "kubelet.service"
 	if k, ok := s.Place(RoleKubelet); ok && k.Process.Owner.Unit != "" {
 		unit = k.Process.Owner.Unit
@@ -207,16 +207,14 @@ func (s *Snapshot) kubeletStack(f *Finding, p pile) {
 	f.Code = CodeKubeletStack
 	f.Message = fmt.Sprintf("the kubelet root %s is bound on itself: %d equal mounts are stacked there", word(p.point), p.equal)
 	f.Cause = fmt.Sprintf("a bind of the kubelet root on itself that is made at every start of the kubelet, mounted already or not: look at ExecStartPre= of %s", word(unit))
-	guarded := fmt.Sprintf("mountpoint -q %s || mount --bind %s %s; mount --make-rshared %s", root, root, root, root)
-	f.Fixes = append([]Fix{{
-		What:       fmt.Sprintf("in ExecStartPre= of %s, make the bind only where nothing is mounted: in place of the line that has mount --bind, this one", word(unit)),
-		Commands:   []string{"systemctl cat " + shellWord(unit)},
-		Content:    "ExecStartPre=/bin/sh -c " + systemdQuote(guarded) + "\n",
+	fix := Fix{
+		What:       fmt.Sprintf("in ExecStartPre= of %s, make the bind only where nothing is mounted", word(unit)),
+		Commands:   []string{"systemctl cat " + shell.Quote(unit)},
 		Persistent: true,
-	}}, f.Fixes...)
-}
-
-// systemdQuote writes one argument of a command of a unit.
-func systemdQuote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(s) + `"`
+	}
+	if plain(p.point) {
+		fix.What += ": in place of the line that has mount --bind, this one"
+		fix.Content = "ExecStartPre=/bin/sh -c '" + bindAndShare(p.point) + "'\n"
+	}
+	f.Fixes = append([]Fix{fix}, f.Fixes...)
 }

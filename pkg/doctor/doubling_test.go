@@ -112,7 +112,7 @@ func TestTheKubeletRootOnItselfPointsAtItsUnit(t *testing.T) {
 				t.Fatal(diff)
 			}
 			if found[0].Answer == facts.No {
-				says(t, found[0], "ExecStartPre= of kubelet.service", "mountpoint -q /var/lib/kubelet || mount --bind", "253:")
+				says(t, found[0], "ExecStartPre= of kubelet.service", `mountpoint -q /var/lib/kubelet || grep -qF " /var/lib/kubelet/" /proc/self/mountinfo || mount --bind`, "253:")
 			}
 		})
 	}

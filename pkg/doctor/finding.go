@@ -9,6 +9,9 @@ type Finding struct {
 	Subject string      `json:"subject"`         // a path, a unit, a container, a file
 	Where   string      `json:"where,omitempty"` // the mount namespace: "runtime containerd[812] mnt:[4026531841]"
 	Message string      `json:"message"`         // one sentence that reads alone; for unknown, why
+	// Amount is how much of it there is, where that can grow: mounts in a pile,
+	// mounts of a table. It is what a baseline compares; 0 is not counted.
+	Amount int `json:"amount,omitempty"`
 	// Evidence is never empty for yes and no.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Cause    string     `json:"cause,omitempty"`
@@ -30,7 +33,8 @@ type Fix struct {
 	Commands   []string `json:"commands,omitempty"` // safe to run twice
 	File       string   `json:"file,omitempty"`     // to be written, with Content
 	Content    string   `json:"content,omitempty"`
-	Persistent bool     `json:"persistent"` // outlives a reboot
+	Add        bool     `json:"add,omitempty"` // Content is added to what File has
+	Persistent bool     `json:"persistent"`    // outlives a reboot
 }
 
 // Check is one examination of a node.

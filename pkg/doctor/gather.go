@@ -17,6 +17,7 @@ import (
 // Machine is the node as Gather reads it. A directory of text files is one too.
 type Machine struct {
 	Proc, Sys string
+	User      int // who asks, see [discover.Node]
 	Host      settings.Host
 	// States are further state directories of containerd, beside those that
 	// are found.
@@ -50,7 +51,7 @@ func Gather(ctx context.Context, m Machine) (*Snapshot, error) {
 		g.unknown("the mount namespaces of the node", err.Error())
 	} else if census != nil {
 		g.s.Census = census
-		g.s.Unknown = append(g.s.Unknown, census.Unknown...)
+		g.s.Unknown = append(g.s.Unknown, g.outside(census.Unknown)...)
 	}
 	g.places()
 	g.require()
@@ -104,6 +105,7 @@ func (g *gatherer) discover(ctx context.Context) {
 	}
 	node := discover.Node{
 		Proc:  g.Proc,
+		User:  g.User,
 		Files: func(pid int) (discover.Files, error) { return g.open(pid) },
 		Table: g.table,
 	}

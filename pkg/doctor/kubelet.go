@@ -2,16 +2,20 @@ package doctor
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // The codes of where the kubelet's root is.
 const (
 	CodeKubeletRoot    = "kubelet-root"         // yes: found, and all sources agree
 	CodeRootDiffers    = "kubelet-root-differs" // the settings name another than the kubelet has
+	CodeRootClaimed    = "kubelet-root-claimed" // cannot tell: kubelets of root have different ones
 	CodeRootMoved      = "kubelet-root-moved"   // its volumes are mounted elsewhere
 	CodeRootLink       = "kubelet-root-symlink" // it is reached through a symbolic link
 	CodeRootBound      = "kubelet-root-bound"   // yes: a bind mount
@@ -35,7 +39,7 @@ func checkKubelet(s *Snapshot) []Finding {
 		found.Message += "; passed over: " + strings.Join(k.Passed, "; ")
 	}
 	all := []Finding{found}
-	for _, f := range []*Finding{rootDiffers(k), rootMoved(k), rootLink(s), rootBound(s), kubeletPath(s), runtimeOther(s.Runtime), runtimeDiffers(s.Runtime)} {
+	for _, f := range []*Finding{rootDiffers(k), rootClaimed(k), rootMoved(k), rootLink(s), rootBound(s), kubeletPath(s), runtimeOther(s.Runtime), runtimeDiffers(s.Runtime)} {
 		if f != nil {
 			if f.Where == "" {
 				f.Where = where(s)
@@ -68,6 +72,9 @@ func showSource(s discover.Source) string {
 	switch s.From {
 	case discover.FromProcess:
 		return "ps -ww -eo pid,args"
+	case discover.FromConfig: // "FILE:LINE..."
+		file, rest, _ := strings.Cut(s.Evidence, ":")
+		return "sed -n " + rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))] + "p " + shell.Quote(file)
 	case discover.FromMounts:
 		return "findmnt -rn -o TARGET | grep '/volumes/kubernetes.io~'"
 	case discover.FromSocket:
@@ -75,7 +82,7 @@ func showSource(s discover.Source) string {
 	case discover.FromSettings:
 		return "grep -n kubelet_root /etc/mountward/mountward.toml"
 	case discover.FromTable:
-		return "ls -ld " + quote(s.Value)
+		return "ls -ld " + shell.Quote(s.Value)
 	default:
 		return "ps -e -o pid,comm | grep -e kube -e k3s -e rke2 -e k0s"
 	}
@@ -94,6 +101,24 @@ func rootDiffers(k discover.Kubelet) *Finding {
 				Cause:    "the settings were written for another kubelet, or its root was moved since",
 				Effect:   "rules for ${kubelet_root} match nothing that the kubelet mounts",
 				Fixes:    []Fix{{What: `write kubelet_root = "auto", or the kubelet's root, in mountward.toml`, Persistent: true}},
+			}
+		}
+	}
+	return nil
+}
+
+// rootClaimed tells of several kubelets: which one is the node's cannot be told.
+func rootClaimed(k discover.Kubelet) *Finding {
+	if k.Chosen.From != discover.FromProcess {
+		return nil
+	}
+	for _, s := range k.Sources[1:] {
+		if s.From == discover.FromProcess && s.Value != k.Root && s.Value != k.Canonical {
+			return &Finding{
+				Code: CodeRootClaimed, Subject: k.Root,
+				Message:  fmt.Sprintf("cannot tell which is the kubelet's root: %s has %s, %s has %s; what is said here is of the first", k.Chosen.Evidence, word(k.Root), s.Evidence, word(s.Value)),
+				Evidence: sourceEvidence([]discover.Source{k.Chosen, s}),
+				Fixes:    []Fix{{What: "stop the one that is not the node's, or write its root as [host] kubelet_root in mountward.toml", Persistent: true}},
 			}
 		}
 	}
@@ -126,23 +151,67 @@ func rootLink(s *Snapshot) *Finding {
 		Code: CodeRootLink, Answer: facts.No, Subject: k.Root,
 		Message: fmt.Sprintf("%s is reached through a symbolic link and leads to %s: mount tables have that path, the kubelet and drivers use the other",
 			word(k.Root), word(k.Canonical)),
-		Evidence:   []Evidence{{Text: k.Root + " -> " + k.Canonical, Show: "readlink -f " + quote(k.Root)}},
+		Evidence:   []Evidence{{Text: k.Root + " -> " + k.Canonical, Show: "readlink -f " + shell.Quote(k.Root)}},
 		Cause:      "somebody moved the directory to another disk and left a link behind, or linked the standard path to the distribution's",
 		Effect:     "a driver that follows the link inside its container mounts where nothing propagates, and checks for mount points compare the wrong path: pods see empty volumes or hang in Terminating",
-		Fixes:      []Fix{bindInstead(k)},
+		Fixes:      moveFixes(s),
 		Containers: mountsElsewhere(s),
 	}
 }
 
-func bindInstead(k discover.Kubelet) Fix {
-	root, dir := quote(k.Root), quote(k.Canonical)
-	return Fix{
-		What:       fmt.Sprintf("make %s a directory and bind %s onto it, or start the kubelet with --root-dir=%s (drain the node first)", word(k.Root), word(k.Canonical), k.Canonical),
-		Commands:   []string{fmt.Sprintf("test ! -L %[1]s || { rm %[1]s && mkdir %[1]s; }", root), fmt.Sprintf("mountpoint -q %[1]s || mount --bind %[2]s %[1]s; mount --make-rshared %[1]s", root, dir)},
-		File:       "/etc/fstab",
-		Content:    fmt.Sprintf("%s %s none bind,rshared 0 0\n", fstab(k.Canonical), fstab(k.Root)),
+// moveFixes put the root where everybody has the same path for it. A directory
+// can be bound in place of the link itself, not of a link on the way to it.
+func moveFixes(s *Snapshot) []Fix {
+	k := s.Kubelet
+	start := Fix{
+		What:       fmt.Sprintf("drain the node, start the kubelet with --root-dir=%s, and give drivers that path", word(k.Canonical)),
 		Persistent: true,
 	}
+	if !lastIsLink(s) {
+		return []Fix{start}
+	}
+	root, dir := shell.Quote(k.Root), shell.Quote(k.Canonical)
+	bind := Fix{
+		What:       fmt.Sprintf("drain the node, make %s a directory and bind %s onto it with all that is mounted below; the line is for fstab, the commands are for now", word(k.Root), word(k.Canonical)),
+		File:       "/etc/fstab",
+		Content:    fmt.Sprintf("%s %s none rbind,rshared 0 0\n", fstab(k.Canonical), fstab(k.Root)),
+		Add:        true,
+		Persistent: true,
+	}
+	if on, ok := kubeletMount(s); !ok || !on.State.Shared() {
+		// Private mounts would be doubled: each copy unmounted alone.
+		bind.What += ". What is on a mount that is not shared must be unmounted or shared first"
+		return []Fix{bind, start}
+	}
+	bind.Commands = []string{
+		fmt.Sprintf("test ! -L %[1]s || { rm %[1]s && mkdir %[1]s; }", root),
+		fmt.Sprintf("mountpoint -q %[1]s || mount --rbind %[2]s %[1]s; mount --make-rshared %[1]s", root, dir),
+	}
+	return []Fix{bind, start}
+}
+
+// lastIsLink reports that the root itself is the link, and nothing on the way.
+func lastIsLink(s *Snapshot) bool {
+	p, ok := s.Place(RoleKubelet)
+	if !ok {
+		p, ok = s.Place(RoleInit)
+	}
+	if !ok || p.Files == nil {
+		return false
+	}
+	dir := path.Dir(s.Kubelet.Root)
+	canonical, err := p.Files.Canonical(s.Context, dir)
+	return err == nil && canonical == dir
+}
+
+// kubeletMount is the mount that the root is on for the kubelet.
+func kubeletMount(s *Snapshot) (hostview.Entry, bool) {
+	for _, role := range []string{RoleKubelet, RoleInit} {
+		if p, ok := s.Place(role); ok && p.Table != nil {
+			return p.Table.Covering(s.Kubelet.Canonical)
+		}
+	}
+	return hostview.Entry{}, false
 }
 
 // fstab escapes a path for fstab(5).

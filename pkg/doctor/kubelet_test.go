@@ -53,6 +53,17 @@ func TestWhereTheKubeletsRootIs(t *testing.T) {
 			want: []want{{answer: facts.Yes, code: CodeKubeletRoot, subject: kubelet, says: `passed over: process 66 "kubelet"`}},
 		},
 		{
+			name: "two kubelets of root", host: ordinary(sharedAll).process(901, "kubelet", "kubelet --root-dir=/data", hostNS, sharedAll),
+			want: []want{
+				{answer: facts.Unknown, code: CodeRootClaimed, subject: "/data", says: "process 901 \"kubelet\" has /data, default of process 900"},
+				{answer: facts.Yes, code: CodeKubeletRoot, subject: "/data"},
+			},
+		},
+		{
+			name: "another user's beside root's", host: ordinary(sharedAll).process(901, "kubelet", "kubelet --root-dir=/evil", hostNS, sharedAll, "status", "Uid:\t65534\t65534\t65534\t65534\n"),
+			want: []want{{answer: facts.Yes, code: CodeKubeletRoot, subject: kubelet, says: "passed over: process 901 \"kubelet\": it is of user 65534"}},
+		},
+		{
 			name: "M91: a symbolic link",
 			host: ordinary(sharedAll + volumes(2, "/mnt/storage/kubelet")).with(map[string]string{kubelet: "-> /mnt/storage/kubelet", "/mnt/storage/kubelet/pods/x": ""}),
 			tasks: []namespaces.Task{
@@ -61,7 +72,7 @@ func TestWhereTheKubeletsRootIs(t *testing.T) {
 				task("looks", bind("/mnt/storage/kubelet", "/host/kubelet", "rslave")),
 			},
 			want: []want{
-				{answer: facts.No, code: CodeRootLink, subject: kubelet, says: "leads to /mnt/storage/kubelet", fixed: "mount --bind /mnt/storage/kubelet /var/lib/kubelet~/etc/fstab~--root-dir=/mnt/storage/kubelet"},
+				{answer: facts.No, code: CodeRootLink, subject: kubelet, says: "leads to /mnt/storage/kubelet", fixed: "mount --rbind /mnt/storage/kubelet /var/lib/kubelet~/etc/fstab~--root-dir=/mnt/storage/kubelet"},
 				{answer: facts.No, code: CodeKubeletPath, subject: kubelet},
 				{answer: facts.Yes, code: CodeKubeletRoot, subject: kubelet},
 			},
@@ -137,7 +148,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("it is written into a file: %q", x.Content)
 		}
 		for _, c := range x.Commands {
-			if c != `mount --make-rshared '/data/x'\''; reboot; '\''`+"\n25 1 253:1 / / rw shared:1 - forged'" {
+			if c != `mount --make-rshared $'/data/x\047; reboot; \047\01225 1 253:1 / / rw shared:1 - forged'` {
 				t.Errorf("command %q", c)
 			}
 		}

@@ -20,34 +20,34 @@ const (
 
 // initSystem tells the service manager by the name of process 1 and by what is
 // there.
-func (n *node) initSystem() string {
-	comm := n.initComm()
+func (s *Snapshot) initSystem() string {
+	comm := s.initComm()
 	switch {
 	case comm == "systemd":
 		return initSystemd
 	case strings.HasPrefix(comm, "runit"):
 		return initRunit
-	case strings.HasPrefix(comm, "openrc") || n.exists("/run/openrc"):
+	case strings.HasPrefix(comm, "openrc") || s.exists("/run/openrc"):
 		return initOpenRC
-	case comm == "init" && n.exists("/run/systemd/system"):
-		return initSystemd // as Debian's /sbin/init is
-	case comm == "init" && n.exists("/etc/init/rc.conf"):
+	case s.exists("/run/systemd/system"): // see sd_booted(3): Debian's is named init
+		return initSystemd
+	case comm == "init" && s.exists("/etc/init/rc.conf"):
 		return initUpstart
 	default:
 		return initOther
 	}
 }
 
-func (n *node) initComm() string {
-	p, _ := n.Place(RoleInit)
+func (s *Snapshot) initComm() string {
+	p, _ := s.Place(RoleInit)
 	return p.Process.Comm
 }
 
-func (n *node) exists(path string) bool {
-	if n.Files == nil {
+func (s *Snapshot) exists(path string) bool {
+	if s.Files == nil {
 		return false
 	}
-	_, err := n.Files.Canonical(n.Context, path)
+	_, err := s.Files.Canonical(s.Context, path)
 	return err == nil
 }
 

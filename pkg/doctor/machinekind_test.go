@@ -21,6 +21,7 @@ func TestWhatKindOfMachineItIs(t *testing.T) {
 		{"Alpine", textHost{"/run/openrc/softlevel": ""}.process(1, "init", "/sbin/init", hostNS, private), "", initOpenRC, "/etc/local.d/shared-root.start"},
 		{"Ubuntu 14.04", textHost{"/etc/init/rc.conf": ""}.process(1, "init", "/sbin/init", hostNS, private), "", initUpstart, "/etc/init/shared-root.conf"},
 		{"Void", textHost{}.process(1, "runit", "runit", hostNS, private), "", initRunit, "/etc/runit/core-services/90-shared-root.sh"},
+		{"systemd by what it leaves", textHost{"/run/systemd/system/x": ""}.process(1, "other", "/init", hostNS, private), "", initSystemd, "shared-root.service"},
 		{"an appliance", textHost{}.process(1, "init", "init", hostNS, private), "", initOther, "/etc/rc.local"},
 		{"WSL", textHost{"/proc/sys/kernel/osrelease": "5.15.1-Microsoft\n"}.process(1, "init", "/init", hostNS, private), "", initOther, "/etc/wsl.conf"},
 		{"kind", textHost{"/run/systemd/container": "docker\n"}.process(1, "systemd", "/sbin/init", hostNS, overlay), "docker", initSystemd, "entrypoint"},
@@ -32,7 +33,7 @@ func TestWhatKindOfMachineItIs(t *testing.T) {
 		{"a look-alike variable", textHost{}.process(1, "init", "/sbin/init", hostNS, private, "environ", "PATH=/bin\x00mycontainer=lxc\x00"), "", initOther, "/etc/rc.local"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r, s := tc.host.machine(t).findings(t, Check{"propagation", checkPropagation})
+			r, s := tc.host.with(map[string]string{"/var/lib/kubelet/x": ""}).machine(t).findings(t, Check{"propagation", checkPropagation})
 			n := newNode(s)
 			if got := n.container(); got != tc.container {
 				t.Errorf("container %q, want %q", got, tc.container)
@@ -51,16 +52,6 @@ func TestWhatKindOfMachineItIs(t *testing.T) {
 				t.Errorf("fix %q, want %q", persistent, tc.fixed)
 			}
 		})
-	}
-}
-
-func TestAWordForAShellIsOneWord(t *testing.T) {
-	for word, want := range map[string]string{
-		"/var/lib/kubelet": "/var/lib/kubelet", "/a b": "'/a b'", "/a'b": `'/a'\''b'`, "-x": "'-x'", "": "''", "/$(x)": "'/$(x)'", "/a\nb": "'/a\nb'", "/ä": "'/ä'",
-	} {
-		if got := quote(word); got != want {
-			t.Errorf("quote %q is %s, want %s", word, got, want)
-		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (s *Snapshot) mountMaxInside(limit int) []Finding {
 		case err != nil:
 			f.Message = fmt.Sprintf("cannot tell how many mounts %s has: %v", c.name(), err)
 		case t.Len()*2 > limit:
-			f.Answer = facts.No
+			f.Answer, f.Amount = facts.No, t.Len()
 			f.Message = fmt.Sprintf("%d mounts of at most %d in %s: more than half", t.Len(), limit, c.name())
 			f.Effect = "where a container that receives the mounts of the host is full, no mount that it would receive can be made on the host either: ENOSPC (no space left on device)"
 			f.Evidence = []Evidence{{Text: fmt.Sprintf("%d mounts", t.Len()), Show: fmt.Sprintf("wc -l /proc/%d/mountinfo", c.process)}}
@@ -81,7 +81,7 @@ func (s *Snapshot) mountMaxInside(limit int) []Finding {
 func (s *Snapshot) mountMax(sp space, limit int, sysctl Evidence) Finding {
 	count := sp.first().Table.Len()
 	f := Finding{
-		Code: CodeMountMaxFar, Answer: facts.Yes, Subject: "fs.mount-max", Where: sp.where(),
+		Code: CodeMountMaxFar, Answer: facts.Yes, Subject: "fs.mount-max", Where: sp.where(), Amount: count,
 		Message: fmt.Sprintf("%d mounts of at most %d", count, limit),
 		Evidence: []Evidence{
 			{Text: fmt.Sprintf("%d mounts", count), Show: fmt.Sprintf("wc -l /proc/%d/mountinfo", sp.first().Process.PID)}, sysctl,

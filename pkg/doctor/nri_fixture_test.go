@@ -143,7 +143,9 @@ func (n nriNode) snapshot(t *testing.T) *Snapshot {
 	if n.blind {
 		s.Files = n.files
 	}
-	s.Runtime.Version = n.version
+	if s.Runtime.Version = n.version; n.version != "" {
+		s.Runtime.VersionEvidence = "build information of /proc/812/exe"
+	}
 	if !n.stopped {
 		s.Runtime.PID = 812
 	}

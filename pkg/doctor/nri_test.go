@@ -3,6 +3,7 @@ package doctor
 import (
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -139,17 +140,17 @@ func TestTheGuardIsJudged(t *testing.T) {
 		},
 		"as a service, to enforce": {
 			nriNode{files: nriFiles{"/etc/mountward/policy.toml": {text: enforce}}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
-			append(sound, "no nri-fail-open mountward"),
+			append(sound, "yes nri-fail-open mountward"),
 		},
 		"as a service, to enforce by a policy elsewhere": {
 			nriNode{files: nriFiles{
 				"/etc/mountward/mountward.toml": {text: "policy = '/p'\n"}, "/p": {text: enforce}, "/etc/mountward/policy.toml": {text: "mode = 'audit'"},
 			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
-			append(sound, "no nri-fail-open mountward"),
+			append(sound, "yes nri-fail-open mountward"),
 		},
 		"a policy that cannot be read": {
 			nriNode{files: nriFiles{"/etc/mountward/policy.toml": {err: "permission denied"}}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
-			append(sound, "unknown nri-fail-open mountward"),
+			append(sound, "yes nri-fail-open mountward"),
 		},
 		"required, and there": {
 			nriNode{
@@ -216,7 +217,7 @@ func TestTheGuardIsJudged(t *testing.T) {
 		},
 		"launched, to enforce by what containerd hands over": {
 			nriNode{files: nriFiles{mw: {mode: 0o755}, "/etc/nri/conf.d/mountward.conf": {text: "policy = '/p'"}, "/p": {text: enforce}}, procs: []namespaces.Process{launched()}, sockets: []string{listens}},
-			append(sound, "no nri-fail-open mountward"),
+			append(sound, "yes nri-fail-open mountward"),
 		},
 		"launched and as a service": {
 			nriNode{files: nriFiles{mw: {mode: 0o755}}, procs: []namespaces.Process{service(), launched()}, sockets: []string{listens, connected}},
@@ -263,25 +264,64 @@ func TestTheGuardIsJudged(t *testing.T) {
 	}
 }
 
-func TestTheFixForAnOpenGuardRequiresMountwardToo(t *testing.T) {
-	s := nriNode{
-		files: nriFiles{
-			mainConf:                     {text: "version = 3\n" + imports + "[plugins.'io.containerd.nri.v1.nri'.default_validator]\nenable = true\nrequired_plugins = ['other']\n"},
-			"/etc/mountward/policy.toml": {text: "mode = 'enforce'"}, "/var/run/nri/nri.sock": {mode: 0o600},
+// TestAnOpenGuardIsSoundAndSaysWhatClosesIt: a policy that is enforced on a node
+// that does not require mountward is an ordinary step of a roll-out.
+func TestAnOpenGuardIsSoundAndSaysWhatClosesIt(t *testing.T) {
+	const (
+		enforce   = "mode = 'enforce'"
+		validator = "[plugins.'io.containerd.nri.v1.nri'.default_validator]\nenable = true\nrequired_plugins = "
+		open      = "NRI fails open: while mountward is away or late, containers start with the mounts they ask for"
+		table     = "version = 2\n[plugins.\"io.containerd.nri.v1.nri\".default_validator]\nenable = true\nrequired_plugins = "
+	)
+	for name, test := range map[string]struct {
+		config, release string
+		policy          nriFile
+		says            []string
+		content         string
+	}{
+		"enforced": {"", "2.4.2", nriFile{text: enforce}, []string{open, "though the policy is to be enforced", `default validator of NRI with required_plugins = ["mountward"]`}, table + "[\"mountward\"]\n"},
+		"others are required": {
+			validator + "['other']\n", "2.4.2",
+			nriFile{text: enforce},
+			[]string{open, `required_plugins = ["other", "mountward"]`},
+			table + "[\"other\", \"mountward\"]\n",
 		},
-		version: "2.4.2", procs: []namespaces.Process{service()}, cmdline: map[int]string{50: "mountward run"}, sockets: []string{listens, connected},
-	}.snapshot(t)
-	for _, f := range checkNRI(s) {
-		if f.Code != codeFailOpen {
-			continue
-		}
-		want := "version = 2\n[plugins.\"io.containerd.nri.v1.nri\".default_validator]\nenable = true\nrequired_plugins = [\"other\", \"mountward\"]\n"
-		if diff := cmp.Diff([]string{dropConf, want}, []string{f.Fixes[0].File, f.Fixes[0].Content}); diff != "" {
-			t.Error(diff)
-		}
-		return
+		"cannot tell whether it is enforced": {"", "2.4.2", nriFile{err: "permission denied"}, []string{open, "cannot tell whether the policy is to be enforced", `required_plugins = ["mountward"]`}, table + "[\"mountward\"]\n"},
+		"a containerd that cannot":           {"", "2.1.4", nriFile{text: enforce}, []string{open, "containerd 2.2 is the first that can close it, this is 2.1"}, ""},
+		"it only watches":                    {"", "2.4.2", nriFile{text: "mode = 'audit'"}, []string{"right for a policy that only watches"}, ""},
+		"required":                           {validator + "['mountward']\n", "2.4.2", nriFile{text: enforce}, []string{"NRI fails closed"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := nriNode{
+				files: nriFiles{
+					mainConf: {text: "version = 3\n" + imports + test.config}, "/etc/mountward/policy.toml": test.policy, "/var/run/nri/nri.sock": {mode: 0o600},
+				},
+				version: test.release, procs: []namespaces.Process{service()}, cmdline: map[int]string{50: "mountward run"}, sockets: []string{listens, connected},
+			}.snapshot(t)
+			all := checkNRI(s)
+			i := slices.IndexFunc(all, func(f Finding) bool { return f.Code == codeFailOpen })
+			if i < 0 || all[i].Answer != facts.Yes {
+				t.Fatalf("%+v", all)
+			}
+			for _, part := range test.says { // a table of what is sound has the message alone
+				if !strings.Contains(all[i].Message, part) {
+					t.Errorf("no %q in %q", part, all[i].Message)
+				}
+			}
+			content := ""
+			for _, fix := range all[i].Fixes {
+				content += fix.Content
+			}
+			if diff := cmp.Diff(test.content, content); diff != "" {
+				t.Errorf("the fix (-want +got):\n%s", diff)
+			}
+			for _, f := range all {
+				if f.Answer != facts.Yes {
+					t.Errorf("%s %s: %s", f.Answer, f.Code, f.Message)
+				}
+			}
+		})
 	}
-	t.Error("nothing was said about it")
 }
 
 func TestTheKernelsListOfSocketsIsReadOfARealSocket(t *testing.T) {

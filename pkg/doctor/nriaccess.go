@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // modes is what Files can do beside: tell the mode and the owner of what a path
@@ -75,11 +76,11 @@ func (r *containerd) writable() []Finding {
 		all = append(all, Finding{
 			Code: codePluginWritable, Answer: facts.No, Subject: path,
 			Message:  "others than root can change what containerd launches as root: " + path + ": " + why,
-			Evidence: []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell(path)}},
+			Evidence: []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell.Quote(path)}},
 			Effect:   "who writes there runs as root at containerd's next start, or decides what the plugin does",
 			Fixes: []Fix{{
 				What:       "give it to root alone",
-				Commands:   []string{"chown root:root " + shell(path), "chmod go-w " + shell(path)},
+				Commands:   []string{"chown root:root " + shell.Quote(path), "chmod go-w " + shell.Quote(path)},
 				Persistent: true,
 			}},
 		})

@@ -27,7 +27,7 @@ const (
 
 	// Of mountward as a guard, where it is installed or required.
 	codeConnected       = "nri-connected"        // yes, no, unknown: mountward runs and is connected
-	codeFailOpen        = "nri-fail-open"        // yes: closed, or open in audit mode
+	codeFailOpen        = "nri-fail-open"        // yes: closed, or open and what closes it
 	codeRequiredMissing = "nri-required-missing" // no container can be created
 	codeRequiredOff     = "nri-required-off"     // a list that nothing enforces
 	codeToleration      = "nri-toleration"       // yes; unknown: pods can opt out

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
@@ -114,7 +115,7 @@ func (r *containerd) twice() []Finding {
 	for _, p := range r.dir.launched() {
 		if p.base == pluginBase && !p.dangling {
 			entries = append(entries, p.path)
-			f.Evidence = append(f.Evidence, Evidence{Text: p.path + ": " + p.launched.Why, Show: "ls -l " + shell(p.path)})
+			f.Evidence = append(f.Evidence, Evidence{Text: p.path + ": " + p.launched.Why, Show: "ls -l " + shell.Quote(p.path)})
 		}
 	}
 	var others []string
@@ -140,7 +141,7 @@ func (r *containerd) twice() []Finding {
 		f.Fixes = []Fix{{What: "stop all but one, by the process ids"}}
 	case launchedRuns && len(others) > 0:
 		f.Message = "mountward runs " + shorten(others) + " beside the one that containerd launched and that still runs"
-		f.Fixes = []Fix{{What: "restart containerd, which ends the one it launched", Commands: []string{r.restart()}}}
+		f.Fixes = []Fix{r.restarting(Fix{What: "restart containerd, which ends the one it launched"})}
 	default:
 		return nil
 	}

@@ -40,7 +40,7 @@ func (r *containerd) requires() bool {
 }
 
 func (r *containerd) noValidator() bool {
-	return r.config.Release.Known() && !r.config.Release.AtLeast(2, 2)
+	return r.config.Release.Before(2, 2)
 }
 
 func (r *containerd) timeout() []Finding {
@@ -114,7 +114,7 @@ func (r *containerd) requiredMissing(socket nriSocket) []Finding {
 		f.Effect = "no container can be created but those that the toleration annotation lets through"
 		f.Fixes = []Fix{{What: "start the plugin, or take its name out of required_plugins and restart containerd"}}
 		if ours {
-			f.Fixes = append([]Fix{{What: "start mountward", Commands: []string{"systemctl start mountward"}}}, f.Fixes...)
+			f.Fixes = append([]Fix{r.serviceFix("start mountward", "start", mountwardService)}, f.Fixes...)
 		}
 		all = append(all, f)
 	}
@@ -153,10 +153,10 @@ func (r *containerd) connected(socket nriSocket) Finding {
 		f.Answer = facts.No
 		f.Message = "mountward is installed and does not run"
 		f.Effect = "containers start without it"
-		f.Fixes = []Fix{{What: "start it", Commands: []string{"systemctl enable --now mountward"}, Persistent: true}}
+		f.Fixes = []Fix{r.starting()}
 		if slices.ContainsFunc(r.dir.launched(), func(p plugin) bool { return p.base == pluginBase }) {
 			f.Cause = "containerd launches plugins when it starts, and never again one that ended or was too slow"
-			f.Fixes = []Fix{{What: "restart containerd", Commands: []string{r.restart()}}}
+			f.Fixes = []Fix{r.restarting(Fix{What: "restart containerd"})}
 		}
 	case r.running[0].how == byContainerd:
 		f.Message = "mountward runs, launched by containerd: " + r.running[0].String()
@@ -164,7 +164,7 @@ func (r *containerd) connected(socket nriSocket) Finding {
 		f.Answer = facts.No
 		f.Message = "mountward runs and is not connected to NRI: " + r.running[0].String()
 		f.Effect = "containers start without it"
-		f.Fixes = []Fix{{What: "see why, then restart it", Commands: []string{"journalctl -u mountward -n 20", "systemctl restart mountward"}}}
+		f.Fixes = []Fix{r.seeing()}
 	case socket.connected > 0:
 		f.Message = fmt.Sprintf("mountward runs, and %d plugins are connected to NRI: %s", socket.connected, r.running[0])
 	default:
@@ -174,13 +174,14 @@ func (r *containerd) connected(socket nriSocket) Finding {
 	return f
 }
 
-// failOpen sums up what happens while mountward is away. That is a problem only
-// where its policy is to enforce something.
+// failOpen sums up what happens while mountward is away. That NRI fails open is
+// how it is made, and a node can be meant to be so; it is a problem only where
+// the configuration says otherwise and does not do it: see requiredOff and
+// requiredMissing.
 func (r *containerd) failOpen() Finding {
 	v := r.config.NRI.Validator
-	f := Finding{Code: codeFailOpen, Subject: pluginBase, Evidence: r.evidence(v.RequiredPlugins.At, "required_plugins")}
+	f := Finding{Code: codeFailOpen, Answer: facts.Yes, Subject: pluginBase, Evidence: r.evidence(v.RequiredPlugins.At, "required_plugins")}
 	if r.requires() {
-		f.Answer = facts.Yes
 		f.Message = "NRI fails closed: containers are refused while mountward is away"
 		return f
 	}
@@ -189,22 +190,21 @@ func (r *containerd) failOpen() Finding {
 	f.Effect = "while mountward is away or late, containers start with the mounts they ask for; what started is told when it is back"
 	switch enforces.Truth {
 	case facts.No:
-		f.Answer = facts.Yes
 		f.Message = "NRI fails open, which is right for a policy that only watches: " + enforces.Why
 		return f
 	case facts.Yes:
-		f.Answer = facts.No
-		f.Message = "NRI fails open, and the policy is to be enforced: " + enforces.Why
+		f.Message = "NRI fails open: while mountward is away or late, containers start with the mounts they ask for, though the policy is to be enforced (" + enforces.Why + ")"
 	default:
-		f.Message = "NRI fails open; cannot tell whether the policy is to be enforced: " + enforces.Why
+		f.Message = "NRI fails open: while mountward is away or late, containers start with the mounts they ask for; cannot tell whether the policy is to be enforced (" + enforces.Why + ")"
 	}
 	if r.noValidator() {
-		f.Cause = "containerd " + r.config.Release.String() + " cannot require a plugin; 2.2 is the first that can"
+		f.Message += "; containerd 2.2 is the first that can close it, this is " + r.config.Release.String()
 		f.Fixes = []Fix{{What: "update containerd", Persistent: true}}
 		return f
 	}
-	names := append(slices.Clone(v.RequiredPlugins.Value), pluginBase)
-	f.Fixes = []Fix{r.dropIn("require mountward", runtimeconf.ValidatorTable, "enable = true", "required_plugins = "+tomlList(names))}
+	names := tomlList(append(slices.Clone(v.RequiredPlugins.Value), pluginBase))
+	f.Message += "; what closes it is the default validator of NRI with required_plugins = " + names
+	f.Fixes = []Fix{r.dropIn("require mountward", runtimeconf.ValidatorTable, "enable = true", "required_plugins = "+names)}
 	return f
 }
 

@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // pluginConf returns the file that containerd hands to a plugin that it
@@ -35,7 +36,7 @@ func (r *containerd) pluginConfigs() []Finding {
 		f := Finding{
 			Code: codePluginConfig, Answer: facts.Unknown, Subject: file,
 			Message:  fmt.Sprintf("cannot tell whether containerd can read the configuration of %s: %v", p.name, err),
-			Evidence: []Evidence{{Text: err.Error(), Show: "ls -ld " + shell(file)}},
+			Evidence: []Evidence{{Text: err.Error(), Show: "ls -ld " + shell.Quote(file)}},
 		}
 		if _, dir := r.files.ReadDir(r.Context, file, maxPlugins); dir == nil {
 			f.Answer = facts.No

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 const (
@@ -54,7 +55,7 @@ func (r *containerd) pluginDir() pluginDir {
 	names, err := r.files.ReadDir(r.Context, d.path, maxPlugins)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			d.unread = append(d.unread, Evidence{Text: err.Error(), Show: "ls -l " + shell(d.path)})
+			d.unread = append(d.unread, Evidence{Text: err.Error(), Show: "ls -l " + shell.Quote(d.path)})
 		}
 		return d
 	}
@@ -147,7 +148,7 @@ func (r *containerd) plugins() []Finding {
 
 // entry judges one entry by its name and mode.
 func (r *containerd) entry(p plugin) (Finding, bool) {
-	f := Finding{Answer: facts.No, Subject: p.path, Evidence: []Evidence{{Text: p.path + ": " + cmp.Or(p.launched.Why, "?"), Show: "ls -l " + shell(p.path)}}}
+	f := Finding{Answer: facts.No, Subject: p.path, Evidence: []Evidence{{Text: p.path + ": " + cmp.Or(p.launched.Why, "?"), Show: "ls -l " + shell.Quote(p.path)}}}
 	aside := Fix{What: "move it out of the directory", Commands: []string{away(p.path)}, Persistent: true}
 	switch {
 	case p.launched.Truth == facts.Unknown:
@@ -178,7 +179,7 @@ func (r *containerd) entry(p plugin) (Finding, bool) {
 		f.Code = codePluginNotRun
 		f.Message = p.path + " is not executable: containerd does not launch it"
 		f.Effect = "containers start without mountward"
-		f.Fixes = []Fix{{What: "make it executable; containerd launches it at its next start", Commands: []string{"chmod 0755 " + shell(p.path)}, Persistent: true}}
+		f.Fixes = []Fix{{What: "make it executable; containerd launches it at its next start", Commands: []string{"chmod 0755 " + shell.Quote(p.path)}, Persistent: true}}
 	default:
 		return f, false
 	}
@@ -196,7 +197,7 @@ func (r *containerd) ifEnabled(f Finding) Finding {
 }
 
 func away(path string) string {
-	return fmt.Sprintf("test ! -e %s -a ! -L %[1]s || mv %[1]s /root/", shell(path))
+	return fmt.Sprintf("test ! -e %s -a ! -L %[1]s || mv %[1]s /root/", shell.Quote(path))
 }
 
 // launchedOnes states what containerd launches.
@@ -207,7 +208,7 @@ func (r *containerd) launchedOnes() Finding {
 	var names []string
 	for _, p := range d.launched() {
 		names = append(names, p.name)
-		f.Evidence = append(f.Evidence, Evidence{Text: p.path + ": " + p.launched.Why, Show: "ls -l " + shell(p.path)})
+		f.Evidence = append(f.Evidence, Evidence{Text: p.path + ": " + p.launched.Why, Show: "ls -l " + shell.Quote(p.path)})
 	}
 	switch {
 	case !d.exists:

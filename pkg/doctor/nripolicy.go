@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/internal/strict"
 	"github.com/mountward/mountward/pkg/settings"
 )
@@ -37,7 +38,7 @@ func (r *containerd) enforces() (facts.Answer, []Evidence) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && policy == settings.DefaultPolicyPath:
 		return facts.Is(false, "the built-in policy is in audit mode: there is no "+policy),
-			[]Evidence{{Text: policy + ": no such file", Show: "ls " + shell(policy)}}
+			[]Evidence{{Text: policy + ": no such file", Show: "ls " + shell.Quote(policy)}}
 	case err != nil:
 		return facts.CannotTell(err.Error()), nil
 	}
@@ -45,7 +46,7 @@ func (r *containerd) enforces() (facts.Answer, []Evidence) {
 		Mode string `toml:"mode"`
 	}
 	at := strict.Salvage(policy, text, &p).At("mode").String()
-	evidence := []Evidence{{Text: at + ": mode = \"" + p.Mode + "\"", Show: "grep -n '^mode' " + shell(policy)}}
+	evidence := []Evidence{{Text: at + ": mode = \"" + p.Mode + "\"", Show: "grep -n '^mode' " + shell.Quote(policy)}}
 	switch p.Mode {
 	case "enforce", "audit":
 		return facts.Is(p.Mode == "enforce", at+": mode "+p.Mode), evidence

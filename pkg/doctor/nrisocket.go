@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // maxSockets is how much of /proc/net/unix is read, in bytes.
@@ -43,9 +44,9 @@ func (r *containerd) socket() (nriSocket, []Finding) {
 			all = append(all, Finding{
 				Code: codeSocketWritable, Answer: facts.No, Subject: file,
 				Message:  "others than root can connect to NRI: " + file + ": " + why,
-				Evidence: []Evidence{{Text: file + ": " + info.Mode().String() + owner(info), Show: "ls -l " + shell(file)}},
+				Evidence: []Evidence{{Text: file + ": " + info.Mode().String() + owner(info), Show: "ls -l " + shell.Quote(file)}},
 				Effect:   "who connects can change every container that is created, and register as mountward",
-				Fixes:    []Fix{{What: "give it to root alone; containerd makes it anew at each start", Commands: []string{"chown root:root " + shell(file), "chmod 0600 " + shell(file)}}},
+				Fixes:    []Fix{{What: "give it to root alone; containerd makes it anew at each start", Commands: []string{"chown root:root " + shell.Quote(file), "chmod 0600 " + shell.Quote(file)}}},
 			})
 		}
 	}
@@ -70,7 +71,7 @@ func (r *containerd) listener(s nriSocket, file string) (Finding, bool) {
 	f.Message = "NRI does not listen, and mountward needs it (" + r.needs + "): " + s.listens.Why
 	f.Cause = "containerd was not restarted since NRI was switched on, or its socket was removed"
 	f.Effect = "mountward cannot connect: mounts stay as they were asked for"
-	f.Fixes = []Fix{{What: "restart containerd (containers go on running)", Commands: []string{r.restart()}}}
+	f.Fixes = []Fix{r.restarting(Fix{What: "restart containerd (containers go on running)"})}
 	return f, true
 }
 
@@ -80,7 +81,7 @@ func (r *containerd) listener(s nriSocket, file string) (Finding, bool) {
 func (r *containerd) listening(file string) nriSocket {
 	pid := max(1, r.Runtime.PID)
 	list := fmt.Sprintf("%s/%d/net/unix", r.Proc, pid)
-	s := nriSocket{show: fmt.Sprintf("grep %s /proc/%d/net/unix", shell(file), pid)}
+	s := nriSocket{show: fmt.Sprintf("grep %s /proc/%d/net/unix", shell.Quote(file), pid)}
 	if _, err := r.files.Canonical(r.Context, file); err != nil {
 		s.listens = facts.CannotTell(err.Error())
 		if errors.Is(err, fs.ErrNotExist) {

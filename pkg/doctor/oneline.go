@@ -5,19 +5,18 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
-	"github.com/mountward/mountward/pkg/namespaces"
 )
 
 // MaxOneLine is how many bytes of a plugin's output node-problem-detector keeps
 // by default (max_output_length of its custom plugin monitor).
 const MaxOneLine = 80
 
-// OneLine tells the worst there is in at most MaxOneLine bytes of ASCII: what a
-// condition of the node has room for. Code and subject come first, so that the
-// line stays the same while the problem does.
-func OneLine(findings []Finding, unknown []namespaces.Unknown) string {
+// OneLine tells the worst there is, which a document has first, in at most
+// MaxOneLine bytes of ASCII: what a condition of the node has room for. Code and
+// subject come first, so that the line stays the same while the problem does.
+func (d Document) OneLine() string {
 	var problems, open []Finding
-	for _, f := range findings {
+	for _, f := range d.Findings {
 		switch f.Answer {
 		case facts.No:
 			problems = append(problems, f)
@@ -26,17 +25,30 @@ func OneLine(findings []Finding, unknown []namespaces.Unknown) string {
 		case facts.Yes:
 		}
 	}
-	cannot := len(open) + len(unknown)
+	cannot := len(open) + len(d.Unknown)
 	switch {
 	case len(problems) > 0:
 		worst := problems[0]
 		return fit(worst.Code+" "+worst.Subject, about(worst), rest(len(problems)-1, cannot))
 	case len(open) > 0:
 		return fit("cannot tell: "+open[0].Code+" "+open[0].Subject, about(open[0]), rest(0, cannot-1))
-	case len(unknown) > 0:
-		return fit("cannot tell: "+unknown[0].What, unknown[0].Why, rest(0, cannot-1))
+	case len(d.Unknown) > 0:
+		return fit("cannot tell: "+d.Unknown[0].What, d.Unknown[0].Why, rest(0, cannot-1))
 	default:
-		return fit(fmt.Sprintf("mount propagation is sound, checks: %d", len(findings)), "", "")
+		return fit(d.sound(), "", "")
+	}
+}
+
+// sound says of a document without a problem what that means: of one that is not
+// of the whole node it is not that the node is sound.
+func (d Document) sound() string {
+	switch {
+	case d.Baseline != "":
+		return fmt.Sprintf("nothing worse than the baseline, problems as before: %d", d.Kept)
+	case d.Pod != "":
+		return fmt.Sprintf("the mounts are the kubelet's, containers: %d, pod %s", len(d.Findings), d.Pod)
+	default:
+		return fmt.Sprintf("mount propagation is sound, checks: %d", len(d.Findings))
 	}
 }
 

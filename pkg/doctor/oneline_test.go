@@ -30,8 +30,27 @@ func TestOneLineTellsTheWorst(t *testing.T) {
 		"cannot tell":              {[]Finding{sound, open}, []namespaces.Unknown{unread}, "cannot tell: shared /sys: permission denied (1 unknown)"},
 		"cannot tell what is read": {[]Finding{sound}, []namespaces.Unknown{unread}, "cannot tell: process 7: permission denied"},
 	} {
-		if got := OneLine(test.findings, test.unknown); got != test.want {
+		if got := (Document{Findings: test.findings, Unknown: test.unknown}).OneLine(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestOneLineOfAPartIsNotThatOfTheNode: what is not worse than before, or of one
+// pod, can be on a node that is not sound.
+func TestOneLineOfAPartIsNotThatOfTheNode(t *testing.T) {
+	sound := []Finding{{Code: "mounts-grow", Answer: facts.Yes, Subject: "mount table of pid 1", Message: "64 mounts"}}
+	problem := []Finding{{Code: "doubling", Answer: facts.No, Subject: "/run", Message: "64 mounts"}}
+	for want, d := range map[string]Document{
+		"nothing worse than the baseline, problems as before: 3":   {Baseline: "b.json", Kept: 3, Findings: sound},
+		"nothing worse than the baseline, problems as before: 0":   {Baseline: "b.json", Findings: sound},
+		"doubling /run: 64 mounts":                                 {Baseline: "b.json", Kept: 3, Findings: problem},
+		"the mounts are the kubelet's, containers: 1, pod csi":     {Pod: "csi", Findings: sound},
+		"cannot tell: x: gone":                                     {Baseline: "b.json", Unknown: []namespaces.Unknown{{What: "x", Why: "gone"}}},
+		"the mounts are the kubelet's, containers: 1, pod a?mo...": {Pod: "a\nmount propagation is sound, checks: 12", Findings: sound},
+	} {
+		if got := d.OneLine(); got != want && (len(got) != MaxOneLine || !strings.HasPrefix(got, strings.TrimSuffix(want, "..."))) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -40,7 +59,7 @@ func TestOneLineTellsTheWorst(t *testing.T) {
 // the names are.
 func TestOneLineKeepsWhatIsNotNamed(t *testing.T) {
 	f := Finding{Code: "not-shared", Answer: facts.No, Subject: "/" + strings.Repeat("x", 4096), Message: "private"}
-	got := OneLine([]Finding{f, f, f}, nil)
+	got := (Document{Findings: []Finding{f, f, f}}).OneLine()
 	if len(got) != MaxOneLine || !strings.HasPrefix(got, "not-shared /xxx") || !strings.HasSuffix(got, "x... (+2)") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
@@ -57,7 +76,7 @@ func FuzzOneLine(f *testing.F) {
 		for range more % 100 {
 			findings = append(findings, findings[0])
 		}
-		got := OneLine(findings, nil)
+		got := (Document{Findings: findings}).OneLine()
 		if len(got) > MaxOneLine || got == "" || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("%d bytes: %q", len(got), got)
 		}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
 // The codes of what nobody is in charge of any more.
@@ -45,19 +45,17 @@ func checkOrphans(s *Snapshot) []Finding {
 			all = append(all, o.rootfsOf(e)...)
 		}
 	}
-	for _, uid := range o.uids {
-		mounts := slices.DeleteFunc(o.pods[uid], func(e hostview.Entry) bool { return !still(now, e) })
-		if len(mounts) > 0 {
-			all = append(all, o.pod(uid, mounts)...)
-		}
+	rootfs := len(all)
+	pods := o.judged(now)
+	for _, p := range pods[:min(len(pods), max(mostOrphans-len(all), 0))] {
+		all = append(all, o.left(p))
 	}
 	if len(all) == 0 {
 		return []Finding{o.sound()}
 	}
-	if len(all) > mostOrphans {
-		more := len(all) - mostOrphans
-		all = all[:mostOrphans]
-		all[mostOrphans-1].Message += fmt.Sprintf("; there are %d more", more)
+	if told, found := min(len(all), mostOrphans), rootfs+len(pods); found > told {
+		all = all[:told]
+		all[told-1].Message += fmt.Sprintf("; there are %d more", found-told)
 	}
 	return all
 }
@@ -166,8 +164,8 @@ func (o orphans) rootfsOf(e hostview.Entry) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Answer = facts.No
 		f.Message = fmt.Sprintf("the root filesystem of a container that is not there is mounted at %s: its bundle has no config.json", word(e.MountPoint))
-		f.Evidence = append(f.Evidence, Evidence{Text: word(dir) + "/config.json does not exist", Show: "ls -l " + shellWord(dir)})
-		f.Fixes = []Fix{{What: "unmount it", Commands: []string{"umount " + shellWord(e.MountPoint)}}}
+		f.Evidence = append(f.Evidence, Evidence{Text: word(dir) + "/config.json does not exist", Show: "ls -l " + shell.Quote(dir)})
+		f.Fixes = []Fix{{What: "unmount it", Commands: []string{"umount " + shell.Quote(e.MountPoint)}}}
 	case err != nil:
 		f.Message = fmt.Sprintf("cannot tell whether the container of %s is there: %v", word(e.MountPoint), err)
 	case known:

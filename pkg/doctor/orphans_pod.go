@@ -5,44 +5,67 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/shell"
 )
 
-// pod judges the mounts of a pod without a container that runs.
-func (o orphans) pod(uid string, mounts []hostview.Entry) []Finding {
-	root := o.kubeletRoot()
-	var subpaths, volumes []hostview.Entry
-	for _, e := range mounts {
-		if k, _ := facts.ParseKubeletPath(e.MountPoint, root); k.Role == facts.PathSubpath {
-			subpaths = append(subpaths, e)
-		} else {
-			volumes = append(volumes, e)
+// podMounts is what of one pod without a container that runs is mounted still.
+type podMounts struct {
+	code, uid string
+	mounts    []hostview.Entry
+	dead      facts.Answer
+}
+
+// judged returns what is mounted still of all pods without a container that
+// runs, first that of pods that are known to be dead.
+func (o orphans) judged(now *hostview.Table) []podMounts {
+	var all []podMounts
+	root, blind := o.kubeletRoot(), o.blind()
+	for _, uid := range o.uids {
+		var subpaths, volumes []hostview.Entry
+		for _, e := range o.pods[uid] {
+			switch k, _ := facts.ParseKubeletPath(e.MountPoint, root); {
+			case !still(now, e):
+			case k.Role == facts.PathSubpath:
+				subpaths = append(subpaths, e)
+			default:
+				volumes = append(volumes, e)
+			}
+		}
+		if len(subpaths)+len(volumes) == 0 {
+			continue
+		}
+		dead := facts.CannotTell(blind)
+		if blind == "" {
+			dead = o.dead(uid, o.pods[uid][0], len(subpaths) > 0)
+		}
+		if len(subpaths) > 0 {
+			all = append(all, podMounts{CodeOrphanSubpath, uid, subpaths, dead})
+		}
+		if len(volumes) > 0 {
+			all = append(all, podMounts{CodeOrphanPod, uid, volumes, dead})
 		}
 	}
-	dead := o.dead(uid, mounts[0], len(subpaths) > 0)
-	var all []Finding
-	if len(subpaths) > 0 {
-		f := o.left(CodeOrphanSubpath, uid, subpaths, dead)
-		f.Effect = "the volume that the directory is of stays in use: it is not detached, lvremove says that it is busy, and the pod stays Terminating"
-		all = append(all, f)
-	}
-	if len(volumes) > 0 {
-		f := o.left(CodeOrphanPod, uid, volumes, dead)
-		f.Effect = "the volume stays in use: it is not detached, and a new pod that wants it may find it mounted already"
-		all = append(all, f)
-	}
+	slices.SortStableFunc(all, func(a, b podMounts) int {
+		return compareDead(a.dead.Truth) - compareDead(b.dead.Truth)
+	})
 	return all
+}
+
+func compareDead(t facts.Truth) int {
+	if t == facts.Yes {
+		return 0
+	}
+	return 1
 }
 
 // dead answers whether a pod without a running container had one: that of a pod
 // which waits for a volume or a secret has none yet, for as long as it waits.
 func (o orphans) dead(uid string, e hostview.Entry, subpath bool) facts.Answer {
-	if why := o.blind(); why != "" {
-		return facts.CannotTell(why)
-	}
 	if subpath { // made for a container, after the sandbox
 		return facts.Is(true, "it had containers: parts of volumes were mounted for them")
 	}
@@ -81,17 +104,21 @@ func (o orphans) blind() string {
 }
 
 // left says what of one pod is left over.
-func (o orphans) left(code, uid string, mounts []hostview.Entry, dead facts.Answer) Finding {
-	noun := "volumes"
-	if code == CodeOrphanSubpath {
-		noun = "parts of volumes (subPath)"
+func (o orphans) left(p podMounts) Finding {
+	f := Finding{
+		Code: p.code, Subject: "pod " + p.uid, Where: o.where(),
+		Effect: "the volume stays in use: it is not detached, and a new pod that wants it may find it mounted already",
 	}
-	f := Finding{Code: code, Subject: "pod " + uid, Where: o.where()}
+	noun := "volumes"
+	if p.code == CodeOrphanSubpath {
+		noun = "parts of volumes (subPath)"
+		f.Effect = "the volume that the directory is of stays in use: it is not detached, lvremove says that it is busy, and the pod stays Terminating"
+	}
 	fix := Fix{What: "if the pod is gone from the cluster as well (kubectl get pods -A -o wide), unmount them; nothing in them is deleted by that"}
 	seen := map[string]bool{}
 	var places []string
-	for i := len(mounts) - 1; i >= 0; i-- { // what was mounted last first
-		e := mounts[i]
+	for i := len(p.mounts) - 1; i >= 0; i-- { // what was mounted last first
+		e := p.mounts[i]
 		if len(f.Evidence) < mostLines {
 			f.Evidence = append(f.Evidence, o.evidence(e))
 		}
@@ -99,19 +126,19 @@ func (o orphans) left(code, uid string, mounts []hostview.Entry, dead facts.Answ
 			seen[e.MountPoint] = true
 			places = append(places, e.MountPoint)
 			if len(fix.Commands) < mostCommands {
-				fix.Commands = append(fix.Commands, "umount "+shellWord(e.MountPoint))
+				fix.Commands = append(fix.Commands, "umount "+shell.Quote(e.MountPoint))
 			}
 		}
 	}
 	where := fmt.Sprintf("at %s", list(places))
-	if dead.Truth == facts.Yes {
+	if p.dead.Truth == facts.Yes {
 		f.Answer = facts.No
-		f.Message = fmt.Sprintf("%d %s are mounted for the pod %s, which has no container any more, %s", len(mounts), noun, word(uid), where)
-		f.Cause = dead.Why
+		f.Message = fmt.Sprintf("%d %s are mounted for the pod %s, which has no container any more, %s", len(p.mounts), noun, word(p.uid), where)
+		f.Cause = p.dead.Why
 		f.Fixes = []Fix{fix}
 		return f
 	}
-	f.Message = fmt.Sprintf("cannot tell whether %d %s of the pod %s, which has no container, are left over: %s; they are %s", len(mounts), noun, word(uid), dead.Why, where)
+	f.Message = fmt.Sprintf("cannot tell whether %d %s of the pod %s, which has no container, are left over: %s; they are %s", len(p.mounts), noun, word(p.uid), p.dead.Why, where)
 	return f
 }
 

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -67,7 +68,7 @@ func TestWhatIsLeftOverIsTold(t *testing.T) {
 			"a name that would be a command", stackOf(1, 60, 25, `253:7 / /var/lib/kubelet/pods/uid-dead/volumes/kubernetes.io~csi/a\040b;reboot\012x rw - xfs x rw`),
 			map[string]string{dead: ""},
 			[]string{"no orphan-pod pod uid-dead"},
-			[]string{`umount $'/var/lib/kubelet/pods/uid-dead/volumes/kubernetes.io~csi/a\040b;reboot\012x'`},
+			[]string{`umount $'/var/lib/kubelet/pods/uid-dead/volumes/kubernetes.io~csi/a b;reboot\012x'`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -125,4 +126,20 @@ func TestNoPodIsCalledDeadWhereContainersAreNotKnown(t *testing.T) {
 	if found = checkOrphans(s); !strings.Contains(found[1].Message, "/run/k3s/containerd: permission denied") || found[1].Answer != facts.Unknown {
 		t.Errorf("%+v", found)
 	}
+}
+
+// TestADeadPodIsToldBeforeManyThatMayLive: what is cut off is not known to be a
+// problem while others that are told are not.
+func TestADeadPodIsToldBeforeManyThatMayLive(t *testing.T) {
+	alive := taskOf("a", "alive", 2000)
+	var mounts strings.Builder
+	mounts.WriteString(sharedAll)
+	for i := range 60 {
+		mounts.WriteString(stackOf(1, 100+i, 25, fmt.Sprintf("253:7 / %suid-%d%s rw - xfs x rw", podDir, i, csiDir)))
+	}
+	found := checkOrphans(ordinary(mounts.String()).run(alive, otherNS, private).with(map[string]string{podDir + "uid-59/containers/main/x": ""}).snapshot(t, alive))
+	if len(found) != mostOrphans || found[0].Answer != facts.No || found[0].Subject != "pod uid-59" || found[1].Subject != "pod uid-0" {
+		t.Fatal(brief(found))
+	}
+	says(t, found[mostOrphans-1], "there are 10 more")
 }

@@ -14,6 +14,7 @@ import (
 type unitRead struct {
 	name    string // "" where it is in none
 	options []unit.Option
+	dropIns []string
 	why     string // what could not be read
 }
 
@@ -31,7 +32,7 @@ func (n *node) unitOf(p namespaces.Process) unitRead {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.why = err.Error()
 	}
-	r.options = u.MountNamespace()
+	r.options, r.dropIns = u.MountNamespace(), u.DropIns
 	n.units[name] = r
 	return r
 }
@@ -57,10 +58,7 @@ func (n *node) ownNamespace(sp space) string {
 func (n *node) whyOwn(place Place) string {
 	if place.User != 0 && place.User != n.userOfInit() && n.userOfInit() != 0 {
 		text := fmt.Sprintf("%s is in the user namespace user:[%d], and the kernel makes what is copied into one of those a slave at most", place.Name(), place.User)
-		if p, ok := n.wrapper(place); ok {
-			text += fmt.Sprintf("; process %d (%s) made the namespaces", p.PID, word(p.Comm))
-		}
-		return text
+		return text + n.origin(place, "; ")
 	}
 	u := n.unitOf(place.Process)
 	switch {
@@ -81,10 +79,25 @@ func (n *node) whyOwn(place Place) string {
 	case u.name != "":
 		return fmt.Sprintf("nothing in the files of %s gives %s a mount namespace: what it runs made one (unshare, nsenter), or it was changed since it started", u.name, place.Name())
 	}
-	if p, ok := n.wrapper(place); ok {
-		return fmt.Sprintf("%s is in the mount namespace that process %d (%s) made or entered", place.Name(), p.PID, word(p.Comm))
+	if origin := n.origin(place, ""); origin != "" {
+		return origin
 	}
 	return fmt.Sprintf("%s is in a mount namespace of its own, and what made it cannot be seen", place.Name())
+}
+
+// origin says what is known of who made the namespace of a place, "" for
+// nothing. That an ancestor is outside proves little: it can have started the
+// process in a new one, and the process can have left it by itself.
+func (n *node) origin(place Place, join string) string {
+	p, ok := n.wrapper(place)
+	if !ok {
+		return ""
+	}
+	if makesNamespaces(p.Comm) {
+		return join + fmt.Sprintf("%s was started by process %d (%s), a program that makes or enters mount namespaces", place.Name(), p.PID, word(p.Comm))
+	}
+	return join + fmt.Sprintf("cannot tell what made the mount namespace of %s: process %d (%s), which it comes from, is in another; either it was started in one of its own, or it made or entered one by itself",
+		place.Name(), p.PID, word(p.Comm))
 }
 
 // wrapper returns the nearest ancestor of a process that is in another mount

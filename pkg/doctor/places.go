@@ -107,59 +107,6 @@ func (g *gatherer) open(pid int) (Files, error) {
 	return opened.files, opened.err
 }
 
-// settled reads a table until two readings have the same mounts: kernels before
-// 5.8 can drop a line while others are unmounted, and a mount that is missing
-// makes its paths be on another. A table that never settles is believed.
-func settled(path string) (*hostview.Table, error) {
-	const most = 4
-	var last *hostview.Table
-	for range most {
-		t, err := readTable(path)
-		if err != nil {
-			return nil, err
-		}
-		if last != nil && sameMounts(last, t) {
-			return t, nil
-		}
-		last = t
-	}
-	return last, nil
-}
-
-func sameMounts(a, b *hostview.Table) bool {
-	if a.Len() != b.Len() {
-		return false
-	}
-	ids := make([]int, 0, a.Len())
-	for e := range a.All() {
-		ids = append(ids, e.ID)
-	}
-	i := 0
-	for e := range b.All() {
-		if e.ID != ids[i] {
-			return false
-		}
-		i++
-	}
-	return true
-}
-
-// maxTable bounds a mount table, in bytes: a million mounts.
-const maxTable = 1 << 30
-
-func readTable(path string) (*hostview.Table, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	t, err := hostview.ReadTable(io.LimitReader(f, maxTable))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return t, nil
-}
-
 // Same reports whether two places are of one mount namespace. Where the inode
 // of one is not known, the mounts at their roots tell: an id of a mount is used
 // once in the whole kernel.

@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -83,6 +82,7 @@ func (s *Snapshot) compare(c container) []Finding {
 	p := pairing{Snapshot: s, space: sp, container: c}
 	table, err := s.tableOf(c)
 	if err == nil {
+		p.none = !p.views(table).ofKubelet()
 		p.first = p.pair(sp.first().Table, table)
 		// What is missing in one reading was perhaps only missed.
 		if differs := slices.ContainsFunc(p.first, stackPair.differs); differs {
@@ -96,10 +96,11 @@ func (s *Snapshot) compare(c container) []Finding {
 	return p.findings()
 }
 
-// stackPair is what is mounted at one place of the host, and at the same
-// place in a container.
+// stackPair is what a container has mounted at one of its places, and what the
+// kubelet has at the place of the host that it shows.
 type stackPair struct {
 	place        string // of the host
+	at           string // of the container
 	host, inside []hostview.Entry
 }
 
@@ -113,87 +114,54 @@ type pairing struct {
 	space
 	container
 	first []stackPair
+	none  bool // of the kubelet root is in the container
 }
 
 // pair puts the mounts below the kubelet root side by side: those of the host
-// and those that a container has at the places of its binds.
+// and those that a container has at the places of its binds. A container can
+// have one place of the host at several of its own, each is compared; what lies
+// below a further mount of the container is compared as that one's alone. What a
+// later mount covers is not there for either.
 func (p pairing) pair(host, inside *hostview.Table) []stackPair {
 	places := map[string]*stackPair{}
-	at := func(place string) *stackPair {
-		if places[place] == nil {
-			places[place] = &stackPair{place: place}
+	at := func(place, in string) *stackPair {
+		if places[in] == nil {
+			places[in] = &stackPair{place: place, at: in}
 		}
-		return places[place]
+		return places[in]
 	}
-	scopes := p.scopes()
-	for e := range inside.All() {
-		for _, s := range scopes {
-			if rest, ok := facts.Below(e.MountPoint, s.inside); ok && rest != "" {
-				pair := at(path.Join(s.host, rest))
-				pair.inside = append(pair.inside, e)
-				break
+	views := p.views(inside)
+	for _, v := range views {
+		for _, e := range inside.Below(v.inside) {
+			if place, ok := views.shows(v, e.MountPoint); ok {
+				at(place, e.MountPoint).inside = stack(inside, e)
 			}
 		}
-	}
-	for e := range host.All() {
-		for _, s := range scopes {
-			if rest, ok := facts.Below(e.MountPoint, s.host); ok && rest != "" {
-				pair := at(e.MountPoint)
-				pair.host = append(pair.host, e)
-				break
+		for _, e := range host.Below(v.host) {
+			rest, _ := facts.Below(e.MountPoint, v.host)
+			in := facts.JoinRoot(v.inside, rest)
+			if place, ok := views.shows(v, in); ok {
+				at(place, in).host = stack(host, e)
 			}
 		}
 	}
 	all := make([]stackPair, 0, len(places))
 	for _, pair := range places {
-		order(host, pair.host)
-		order(inside, pair.inside)
 		all = append(all, *pair)
 	}
-	slices.SortFunc(all, func(a, b stackPair) int { return strings.Compare(a.place, b.place) })
+	slices.SortFunc(all, func(a, b stackPair) int {
+		return cmp.Or(strings.Compare(a.place, b.place), strings.Compare(a.at, b.at))
+	})
 	return all
 }
 
-// order puts a stack in the order of who lies on whom.
-func order(t *hostview.Table, stack []hostview.Entry) {
-	if len(stack) < 2 {
-		return
+// stack returns the mounts at a mount point that lie on each other below the
+// visible one, the lowest first.
+func stack(t *hostview.Table, top hostview.Entry) []hostview.Entry {
+	all := []hostview.Entry{top}
+	for e, ok := t.ByID(top.Parent); ok && e.MountPoint == top.MountPoint && len(all) < t.Len(); e, ok = t.ByID(e.Parent) {
+		all = append(all, e)
 	}
-	depth := map[int]int{}
-	for _, e := range stack {
-		n := 0
-		for at, ok := t.ByID(e.Parent); ok && n < t.Len() && at.ID != at.Parent; at, ok = t.ByID(at.Parent) {
-			n++
-		}
-		depth[e.ID] = n
-	}
-	slices.SortStableFunc(stack, func(a, b hostview.Entry) int { return cmp.Compare(depth[a.ID], depth[b.ID]) })
-}
-
-// scope is a part of the host that a container has, at or below the kubelet
-// root.
-type scope struct{ host, inside string }
-
-// scopes are those of a container, the ones that lie deepest inside first.
-func (p pairing) scopes() []scope {
-	var all []scope
-	root := p.kubeletRoot()
-	for _, m := range p.Spec.Mounts {
-		if !m.Bind() {
-			continue
-		}
-		source := m.Source
-		if files := p.space.first().Files; files != nil {
-			if canonical, err := resolve(p.Context, files, source); err == nil {
-				source = canonical
-			}
-		}
-		if rest, ok := facts.Below(root, source); ok {
-			all = append(all, scope{root, path.Join(m.CleanDestination(), rest)})
-		} else if facts.Within(source, root) {
-			all = append(all, scope{source, m.CleanDestination()})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b scope) int { return cmp.Compare(len(b.inside), len(a.inside)) })
+	slices.Reverse(all)
 	return all
 }

@@ -171,29 +171,3 @@ func (s *Snapshot) kubeletRoot() string {
 	}
 	return s.Kubelet.Root
 }
-
-// shellWord writes a name for a shell, whatever is in it.
-func shellWord(s string) string {
-	var b strings.Builder
-	plain, printable := s != "", true
-	for i := range len(s) {
-		c := s[i]
-		printable = printable && c >= ' ' && c <= '~'
-		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("/._-:@%+=,~", c) >= 0)
-	}
-	switch {
-	case plain && s[0] != '~' && s[0] != '-':
-		return s
-	case printable:
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	b.WriteString("$'")
-	for i := range len(s) {
-		if c := s[i]; c > ' ' && c <= '~' && c != '\'' && c != '\\' {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, `\%03o`, c)
-		}
-	}
-	return b.String() + "'"
-}

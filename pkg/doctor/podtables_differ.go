@@ -21,10 +21,10 @@ func (p *pairing) confirm() error {
 	}
 	before := map[string]bool{}
 	for _, pair := range p.first {
-		before[pair.place] = pair.differs()
+		before[pair.at] = pair.differs()
 	}
 	p.first = slices.DeleteFunc(p.pair(host, inside), func(pair stackPair) bool {
-		return pair.differs() && !before[pair.place]
+		return pair.differs() && !before[pair.at]
 	})
 	return nil
 }
@@ -59,7 +59,7 @@ func (p pairing) findings() []Finding {
 	}
 	if same == 0 {
 		f.Message = fmt.Sprintf("neither %s nor the kubelet has a mount below the kubelet root in what the container has of it", p.name())
-		if len(p.scopes()) == 0 {
+		if p.none {
 			f.Message = fmt.Sprintf("%s has nothing of the kubelet root", p.name())
 		}
 	}
@@ -69,6 +69,9 @@ func (p pairing) findings() []Finding {
 func (p pairing) finding(pair stackPair) Finding {
 	f := Finding{Code: CodeStackDiffers, Answer: facts.No, Subject: pair.place, Where: p.where(), Containers: []string{p.name()}}
 	name := p.name()
+	if pair.at != pair.place {
+		name += " at " + word(pair.at)
+	}
 	switch {
 	case len(pair.inside) == 0:
 		f.Code = CodeOnlyHost

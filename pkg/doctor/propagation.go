@@ -16,6 +16,7 @@ const (
 	CodeDownstreamOnly = "downstream-only" // shared with what is below it, receives from the host, sends it nothing
 	CodeNotLinked      = "not-linked"      // shared, in a group that the host is not in
 	CodeUnresolved     = "path-unresolved" // cannot tell which mount the path is on
+	CodeNoNode         = "no-node"         // cannot tell whether a path that is not there must be shared: nothing here runs pods
 )
 
 // checkPropagation looks at every required path in every mount namespace that
@@ -28,7 +29,7 @@ func checkPropagation(s *Snapshot) []Finding {
 			all = append(all, n.path(sp, path)...)
 		}
 	}
-	return append(all, n.apart()...)
+	return append(append(all, n.apart()...), n.hidden()...)
 }
 
 // node is the snapshot with what all paths are judged by.
@@ -117,13 +118,16 @@ func (n *node) path(sp space, path string) []Finding {
 	default:
 		f.Code = CodeNotLinked
 	}
+	if f.Answer == facts.No && n.noNode(at) {
+		return n.whatIfNode(at)
+	}
 	if initial, shared := n.sharedOutside(at); shared && f.Answer == facts.No {
 		f.Evidence = append(f.Evidence, initial.evidence(initial.mount))
 	} else if home.canonical != "" && f.Answer == facts.No {
 		f.Evidence = append(f.Evidence, home.evidence(home.mount))
 	}
 	f.Message = n.message(f.Code, at)
-	f.Effect = effect(f.Code, at)
+	f.Effect = n.effect(f.Code, at)
 	f.Cause = n.cause(f.Code, at)
 	if f.Answer == facts.No {
 		f.Fixes = n.fixes(at)

@@ -19,6 +19,7 @@ type want struct {
 	where      string
 	evidence   string // a part of the first
 	says       string // parts of message, cause and effect, separated by "~"
+	neverSays  string // no part of them
 	fixed      string // parts of the fixes, separated by "~"
 	neverFixed string // no part of the fixes
 }
@@ -61,7 +62,7 @@ func TestPropagation(t *testing.T) {
 	}{
 		{
 			name: "M01: / is private and nobody shared it",
-			host: textHost{}.process(1, "init", "/sbin/init", hostNS, private).with(map[string]string{"/etc/init/rc.conf": ""}),
+			host: textHost{}.process(1, "init", "/sbin/init", hostNS, private).with(map[string]string{"/etc/init/rc.conf": "", "/var/lib/kubelet/x": ""}),
 			want: first(three(facts.No, CodeNotShared), want{
 				evidence: "25 1 253:1 / / rw,noatime - ext4",
 				says:     "on the mount at / (id 25, private)~process 1 is init~Bidirectional and HostToContainer fail",
@@ -97,8 +98,32 @@ func TestPropagation(t *testing.T) {
 			host: ordinary(private),
 			want: first(three(facts.No, CodeNotShared), want{
 				says:  "systemd makes / shared at boot",
-				fixed: "mountpoint -q /var/lib/kubelet || mount --bind /var/lib/kubelet /var/lib/kubelet; mount --make-rshared /var/lib/kubelet~/etc/systemd/system/kubelet.service.d/10-shared-root.conf~containers that run keep",
+				fixed: `mountpoint -q /var/lib/kubelet || grep -qF " /var/lib/kubelet/" /proc/self/mountinfo || mount --bind /var/lib/kubelet /var/lib/kubelet; ! mountpoint -q /var/lib/kubelet || mount --make-rshared /var/lib/kubelet~` + "systemctl restart kubelet.service~/etc/systemd/system/kubelet.service.d/10-shared-root.conf~containers that run keep",
 			}),
+		},
+		{
+			name:    "no drop-in for the kubelet's root where the path only begins like it",
+			host:    ordinary(private),
+			require: []string{"/var/lib/kubelet-data"},
+			want: join(three(facts.No, CodeNotShared),
+				[]want{{answer: facts.No, code: CodeNotShared, subject: "/var/lib/kubelet-data", fixed: "mount --make-rshared /", neverFixed: "10-shared-root"}}),
+		},
+		{
+			name: "nothing is bound over volumes that are mounted",
+			host: ordinary(private + volumes(2, kubelet)),
+			want: first(three(facts.No, CodeNotShared), want{fixed: "2 mounts are there now, so drain the node and reboot it", neverFixed: "systemctl restart kubelet"}),
+		},
+		{
+			name: "the unit for the boot comes before those that were found",
+			host: ordinary(private).process(900, "kubelite", "/snap/microk8s/1/kubelite", hostNS, private, "cgroup", "0::/system.slice/snap.microk8s.daemon-kubelite.service\n").
+				process(812, "containerd", "/snap/microk8s/1/bin/containerd", hostNS, private, "cgroup", "0::/system.slice/snap.microk8s.daemon-containerd.service\n"),
+			require: []string{kubelet},
+			want: []want{
+				{answer: facts.No, code: CodeNotShared, subject: "/var/snap/microk8s/common/var/lib/kubelet", fixed: "Before=snap.microk8s.daemon-kubelite.service snap.microk8s.daemon-containerd.service kubelet.service containerd.service"},
+				{answer: facts.No, code: CodeNotShared, subject: "/var/snap/microk8s/common/var/lib/kubelet/pods"},
+				{answer: facts.No, code: CodeNotShared, subject: "/var/snap/microk8s/common/var/lib/kubelet/plugins"},
+				{answer: facts.No, code: CodeNotShared, subject: kubelet},
+			},
 		},
 		{
 			name: "M07: shared is shared",
@@ -117,12 +142,9 @@ func TestPropagation(t *testing.T) {
 			name: "a look-alike neighbour is private: containerd compares strings",
 			host: ordinary(sharedAll + "41 25 253:5 / /var/lib/kube rw - xfs /dev/mapper/vg-kube rw\n"),
 			want: join([]want{
-				{answer: facts.No, code: CodeCRIMisjudges, subject: kubelet, says: "compares strings~refuses", fixed: "mount --make-rshared /var/lib/kube"},
-				{answer: facts.No, code: CodeNRIMisjudges, subject: kubelet},
+				{answer: facts.No, code: CodeCRIMisjudges, subject: kubelet, says: "its CRI's and its NRI's~compares strings~refuses", fixed: "mount --make-rshared /var/lib/kube"},
 				{answer: facts.No, code: CodeCRIMisjudges, subject: pods},
-				{answer: facts.No, code: CodeNRIMisjudges, subject: pods},
 				{answer: facts.No, code: CodeCRIMisjudges, subject: plugins},
-				{answer: facts.No, code: CodeNRIMisjudges, subject: plugins},
 			}, three(facts.Yes, CodeShared)),
 		},
 		{
@@ -149,7 +171,7 @@ func TestPropagation(t *testing.T) {
 		},
 		{
 			name: "M14: the node is an unprivileged system container",
-			host: textHost{"/run/systemd/container": "lxc\n"}.process(1, "systemd", "/sbin/init", hostNS, "25 1 253:1 /c1 / rw master:5 - ext4 /dev/vda1 rw\n", "ns/user", "-> user:[4026532999]"),
+			host: textHost{"/run/systemd/container": "lxc\n", "/var/lib/kubelet/x": ""}.process(1, "systemd", "/sbin/init", hostNS, "25 1 253:1 /c1 / rw master:5 - ext4 /dev/vda1 rw\n", "ns/user", "-> user:[4026532999]"),
 			want: first(three(facts.No, CodeSlaveOnly), want{says: "HostToContainer works; Bidirectional fails~user:[4026532999]~lxc"}),
 		},
 		{
@@ -196,11 +218,18 @@ func TestPropagation(t *testing.T) {
 			want: join(
 				in(first(three(facts.No, CodeSlaveOnly), want{
 					says:  "MountFlags=slave (/usr/lib/systemd/system/containerd.service:3)~(id 25, shared:1)",
-					fixed: "/etc/systemd/system/containerd.service.d/90-host-mounts.conf~[Service]\nMountFlags=\n~systemctl restart containerd.service",
+					fixed: "/etc/systemd/system/containerd.service.d/90-host-mounts.conf\n~[Service]\nMountFlags=\n~systemctl restart containerd.service",
 				}), "runtime containerd[812] mnt:[4026532201]"),
 				[]want{{answer: facts.No, code: CodeNamespacesApart, subject: "containerd", says: "MountFlags=slave"}},
 				in(three(facts.Yes, CodeShared), "pid 1 systemd[1], kubelet kubelet[900]"),
 			),
+		},
+		{
+			name: "MountFlags=slave in a drop-in that is read last: ours is read after it",
+			host: ordinary(sharedAll).process(812, "containerd", "containerd", otherNS, "125 1 253:1 / / rw master:1 - ext4 /dev/vda1 rw\n130 125 0:5 / /run rw master:2 - tmpfs tmpfs rw\n", "cgroup", "0::/system.slice/containerd.service\n").
+				with(map[string]string{"/usr/lib/systemd/system/containerd.service": "[Service]\n", "/etc/systemd/system/containerd.service.d/99-hardening.conf": "[Service]\nMountFlags=slave\n"}),
+			want: join(in(first(three(facts.No, CodeSlaveOnly), want{fixed: "/etc/systemd/system/containerd.service.d/zz-host-mounts.conf"}), "runtime"),
+				[]want{{answer: facts.No, code: CodeNamespacesApart, subject: "containerd"}}, in(three(facts.Yes, CodeShared), "pid 1")),
 		},
 		{
 			name: "M44: the kubelet is shared downstream only",
@@ -217,6 +246,24 @@ func TestPropagation(t *testing.T) {
 				[]want{{answer: facts.No, code: CodeNamespacesApart, subject: "kubelet"}},
 				in(three(facts.Yes, CodeShared), "pid 1 systemd[1], runtime"),
 			),
+		},
+		{
+			name: "a private host, and the runtime in a namespace that is shared in itself: nothing links them",
+			host: ordinary(private).process(812, "containerd", "containerd", otherNS, "125 1 253:1 / / rw shared:24 - ext4 /dev/vda1 rw\n", "cgroup", "0::/system.slice/containerd.service\n").
+				with(map[string]string{"/usr/lib/systemd/system/containerd.service": "[Service]\nPrivateTmp=yes\n"}),
+			want: join(in(three(facts.No, CodeNotShared), "pid 1 systemd[1], kubelet"),
+				in(first(three(facts.No, CodeNotLinked), want{
+					says: "the host's mount there (id 25 at /) is private~PrivateTmp=yes", neverSays: "made private by itself",
+					fixed: "share the host's mount at / first~mount --make-rshared /\x00~PrivateTmp=no~systemctl restart containerd.service", neverFixed: "nsenter",
+				}), "runtime"),
+				[]want{{answer: facts.No, code: CodeNamespacesApart, subject: "containerd"}}),
+		},
+		{
+			name: "a private host, and the kubelet in a private namespace: to share it in there is not enough",
+			host: ordinary(private).process(900, "kubelet", "kubelet", otherNS, "225 1 253:1 / / rw - ext4 /dev/vda1 rw\n", "cgroup", "0::/system.slice/kubelet.service\n"),
+			want: join(in(three(facts.No, CodeNotShared), "pid 1 systemd[1], runtime"),
+				in(first(three(facts.No, CodeNotShared), want{fixed: "mount --make-rshared /\x00~systemctl restart kubelet.service", neverFixed: "nsenter"}), "kubelet"),
+				[]want{{answer: facts.No, code: CodeNamespacesApart, subject: "kubelet"}}),
 		},
 		{
 			name: "M47: kubelet and runtime hide their mounts together",
@@ -259,17 +306,38 @@ func TestPropagation(t *testing.T) {
 			require: []string{"/run"},
 			want: join([]want{
 				{answer: facts.No, code: CodeCRIMisjudges, subject: "/run", evidence: "31 30 0:6", says: "(id 30, private)~refuses containers that would work: Bidirectional and HostToContainer~mounted twice"},
-				{answer: facts.No, code: CodeNRIMisjudges, subject: "/run"},
 			}, three(facts.Yes, CodeShared), []want{{answer: facts.Yes, code: CodeShared, subject: "/run"}}),
+		},
+		{
+			name: "the kubelet bound its root onto itself on a private disk, and the check takes that",
+			host: ordinary(sharedAll + "40 25 253:9 / /var/lib/kubelet rw - xfs /dev/vdb rw\n41 40 253:9 / /var/lib/kubelet rw shared:7 - xfs /dev/vdb rw\n"),
+			want: join(
+				[]want{
+					{
+						answer: facts.No, code: CodeCRIMisjudges, subject: kubelet, says: "the kubelet bound its root onto itself when it started, because the mount at /var/lib/kubelet was private",
+						fixed: `while [ $(awk '$5 == "/var/lib/kubelet"' /proc/self/mountinfo | wc -l) -gt 1 ] && umount /var/lib/kubelet; do :; done; mount --make-rshared /var/lib/kubelet~systemctl stop kubelet.service~shared-var-lib-kubelet.service`,
+					},
+					{answer: facts.No, code: CodeCRIMisjudges, subject: pods},
+					{answer: facts.No, code: CodeCRIMisjudges, subject: plugins},
+				}, three(facts.Yes, CodeShared)),
+		},
+		{
+			name: "two disks on the kubelet's root: nobody says which is to go",
+			host: ordinary(sharedAll + "40 25 253:9 / /var/lib/kubelet rw - xfs /dev/vdb rw\n41 40 253:10 / /var/lib/kubelet rw shared:7 - xfs /dev/vdc rw\n"),
+			want: join(
+				[]want{
+					{answer: facts.No, code: CodeCRIMisjudges, subject: kubelet, says: "mounted twice, one on the other", fixed: "drain the node, unmount the upper ones", neverFixed: "umount "},
+					{answer: facts.No, code: CodeCRIMisjudges, subject: pods},
+					{answer: facts.No, code: CodeCRIMisjudges, subject: plugins},
+				}, three(facts.Yes, CodeShared)),
 		},
 		{
 			name:    "M89: /run twice, private on top",
 			host:    ordinary("25 1 253:1 / / rw shared:1 - ext4 /dev/vda1 rw\n30 25 0:5 / /run rw shared:4 - tmpfs tmpfs rw\n31 30 0:6 / /run rw - tmpfs tmpfs rw\n"),
 			require: []string{"/run"},
 			want: join([]want{
-				{answer: facts.No, code: CodeNotShared, subject: "/run", evidence: "31 30 0:6"},
-				{answer: facts.No, code: CodeCRIMisjudges, subject: "/run", says: "the check passes, and the mounts do not propagate"},
-				{answer: facts.No, code: CodeNRIMisjudges, subject: "/run"},
+				{answer: facts.No, code: CodeNotShared, subject: "/run", evidence: "31 30 0:6", says: "the runtime's check passes, by another mount, but no mount propagates", neverSays: "fail when"},
+				{answer: facts.No, code: CodeCRIMisjudges, subject: "/run", says: "the check passes, and the mounts do not propagate", fixed: "mount --make-rshared /run\x00"},
 			}, three(facts.Yes, CodeShared)),
 		},
 		{
@@ -327,6 +395,9 @@ func compare(t *testing.T, got []Finding, wants []want) {
 			if !strings.Contains(text, part) {
 				t.Errorf("%s %s does not say %q but\n%s", f.Code, f.Subject, part, text)
 			}
+		}
+		if w.neverSays != "" && strings.Contains(text, w.neverSays) {
+			t.Errorf("%s %s says %q in\n%s", f.Code, f.Subject, w.neverSays, text)
 		}
 		for _, part := range strings.Split(w.fixed, "~") {
 			if !strings.Contains(fixes, part) {

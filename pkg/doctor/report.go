@@ -18,6 +18,7 @@ type Document struct {
 	Kernel     string               `json:"kernel,omitempty"`   // its release
 	Pod        string               `json:"pod,omitempty"`      // it is of this one alone
 	Baseline   string               `json:"baseline,omitempty"` // it is of what got worse since
+	Kept       int                  `json:"kept,omitempty"`     // problems that the baseline has as well
 	Kubelet    KubeletFound         `json:"kubelet"`
 	Runtime    RuntimeFound         `json:"runtime"`
 	Places     []Size               `json:"places"`
@@ -39,16 +40,18 @@ type KubeletFound struct {
 
 // RuntimeFound is where containerd is, and who says so.
 type RuntimeFound struct {
-	PID      int               `json:"pid,omitempty"`
-	Socket   string            `json:"socket,omitempty"`
-	State    string            `json:"state,omitempty"`
-	Root     string            `json:"root,omitempty"`
-	Config   string            `json:"config,omitempty"`
-	Version  string            `json:"version,omitempty"`
-	From     string            `json:"from"`
-	Sources  []discover.Source `json:"sources"`
-	Disagree []string          `json:"disagree"`
-	Why      string            `json:"why,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Socket  string `json:"socket,omitempty"`
+	State   string `json:"state,omitempty"`
+	Root    string `json:"root,omitempty"`
+	Config  string `json:"config,omitempty"`
+	Version string `json:"version,omitempty"`
+	// VersionEvidence is what tells the version, or why it is not known.
+	VersionEvidence string            `json:"version_evidence,omitempty"`
+	From            string            `json:"from"`
+	Sources         []discover.Source `json:"sources"`
+	Disagree        []string          `json:"disagree"`
+	Why             string            `json:"why,omitempty"`
 }
 
 // Document returns the report of a snapshot as it is written.
@@ -61,7 +64,7 @@ func (r Report) Document(s *Snapshot) Document {
 		},
 		Runtime: RuntimeFound{
 			PID: r.Runtime.PID, Socket: r.Runtime.Socket, State: r.Runtime.State, Root: r.Runtime.Root,
-			Config: r.Runtime.Config, Version: r.Runtime.Version,
+			Config: r.Runtime.Config, Version: r.Runtime.Version, VersionEvidence: r.Runtime.VersionEvidence,
 			From: r.Runtime.Chosen.From, Sources: r.Runtime.Sources, Disagree: r.Runtime.Disagree, Why: r.Runtime.Why,
 		},
 	}
@@ -87,6 +90,6 @@ func (d Document) Answer() facts.Truth {
 // of the name.
 func (d Document) Since(name string, b Baseline) Document {
 	d.Baseline = name
-	d.Findings, d.Unknown = b.worse(d)
+	d.Findings, d.Unknown, d.Kept = b.worse(d)
 	return d
 }

@@ -22,6 +22,7 @@ func (g *gatherer) require() {
 	plugins := path.Join(root, "plugins")
 	g.s.Require = []string{root, path.Join(root, "pods"), plugins}
 	g.s.Require = append(g.s.Require, g.driverPaths(root, plugins)...)
+	g.s.Named = g.Host.RequireShared
 	for _, p := range g.Host.RequireShared {
 		if !slices.Contains(g.s.Require, p) {
 			g.s.Require = append(g.s.Require, p)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/runtimeconf"
 )
 
@@ -106,23 +107,28 @@ func checkRuntimeConfig(s *Snapshot) []Finding {
 	return all
 }
 
-// read states which files are in use.
+// read states which containerd it is, and which files are in use.
 func (r *containerd) read() Finding {
 	f := Finding{Code: codeConfig, Answer: facts.Yes, Subject: r.config.Path}
-	if len(r.config.Files) == 0 {
+	switch files := r.config.Files; {
+	case len(files) == 0:
 		f.Message = "containerd runs with its defaults: there is no " + r.config.Path
-		f.Evidence = []Evidence{{Text: r.config.Path + ": no such file", Show: "ls " + shell(r.config.Path)}}
-		return f
+		f.Evidence = []Evidence{{Text: r.config.Path + ": no such file", Show: "ls " + shell.Quote(r.config.Path)}}
+	default:
+		var names []string
+		for _, file := range files {
+			names = append(names, file.Path)
+		}
+		f.Message = "containerd's configuration is " + shorten(names)
+		f.Evidence = []Evidence{{
+			Text: fmt.Sprintf("%s: version %d, %d files", r.config.Path, files[0].Version, len(files)),
+			Show: "containerd --config " + shell.Quote(r.config.Path) + " config dump",
+		}}
 	}
-	var names []string
-	for _, file := range r.config.Files {
-		names = append(names, file.Path)
+	if r.Runtime.Version != "" {
+		f.Message += "; its release is " + r.Runtime.Version
+		f.Evidence = append(f.Evidence, Evidence{Text: r.Runtime.VersionEvidence, Show: fmt.Sprintf("/proc/%d/exe --version", r.Runtime.PID)})
 	}
-	f.Message = "containerd's configuration is " + shorten(names)
-	f.Evidence = []Evidence{{
-		Text: fmt.Sprintf("%s: version %d, %d files", r.config.Path, r.config.Files[0].Version, len(r.config.Files)),
-		Show: "containerd --config " + shell(r.config.Path) + " config dump",
-	}}
 	return f
 }
 
@@ -135,7 +141,7 @@ func (r *containerd) refused() []Finding {
 			Effect:  "one that runs goes on until it is restarted; after that, and after a reboot, the node has no runtime",
 			Fixes: []Fix{{
 				What:       "correct the file, and see that this prints no error",
-				Commands:   []string{"containerd --config " + shell(r.config.Path) + " config dump >/dev/null"},
+				Commands:   []string{"containerd --config " + shell.Quote(r.config.Path) + " config dump >/dev/null"},
 				Persistent: true,
 			}},
 		})
@@ -171,9 +177,9 @@ func (r *containerd) unused() Finding {
 		Effect: "nothing in these files has an effect",
 	}
 	for _, path := range c.Unused[:min(len(c.Unused), 8)] {
-		f.Evidence = append(f.Evidence, Evidence{Text: path, Show: "ls -l " + shell(path)})
+		f.Evidence = append(f.Evidence, Evidence{Text: path, Show: "ls -l " + shell.Quote(path)})
 	}
-	f.Evidence = append(f.Evidence, Evidence{Text: c.Path + ": no import of " + runtimeconf.DropIns, Show: "grep -n imports " + shell(c.Path)})
+	f.Evidence = append(f.Evidence, Evidence{Text: c.Path + ": no import of " + runtimeconf.DropIns, Show: "grep -n imports " + shell.Quote(c.Path)})
 	f.Fixes = []Fix{r.importFix()}
 	return f
 }
@@ -189,6 +195,9 @@ func (r *containerd) disabled() (Finding, bool) {
 		f.Answer, f.Message = facts.Yes, "NRI is off in containerd, and nothing of mountward is installed that needs it: "+n.Enabled.Why
 	case n.Enabled.Truth == facts.Unknown:
 		f.Message = "cannot tell whether NRI is on, which mountward needs (" + r.needs + "): " + n.Enabled.Why
+		if why := r.Runtime.VersionEvidence; r.Runtime.Version == "" && why != "" {
+			f.Message += " (" + why + ")"
+		}
 	default:
 		f.Message = "NRI is off in containerd, and mountward needs it (" + r.needs + "): " + n.Enabled.Why
 		f.Effect = "mountward is never asked: mounts stay as they were asked for, and no record is written"

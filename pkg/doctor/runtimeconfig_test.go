@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,46 +113,60 @@ func TestTheConfigurationIsThatOfTheRuntimesNamespace(t *testing.T) {
 }
 
 func TestTheFixIsAFileThatContainerdReads(t *testing.T) {
-	const orphan = "plugin_request_timeout = '9s'"
+	const orphan, orphanTable = "plugin_request_timeout = '9s'", "[plugins.\"io.containerd.nri.v1.nri\"]\n"
 	tests := map[string]struct {
 		main, unit    string
 		file, content string
-		first         string // command
+		first         string // command; "" for none
+		distribution  string
+		other         map[string]nriFile // of the machine
 	}{
 		"imported drop-ins": {
 			"version = 3\n" + imports + orphan, "containerd.service",
-			dropConf, "version = 2\n[plugins.\"io.containerd.nri.v1.nri\"]\n" + orphan + "\n", "systemctl restart containerd.service",
+			dropConf, "version = 2\n" + orphanTable + orphan + "\n", "systemctl restart containerd.service", "", nil,
 		},
 		"other drop-ins, as of k3s": {
 			"version = 3\nimports = ['/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d/*.toml']\n" + orphan, "k3s.service",
 			"/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d/50-mountward.toml",
-			"version = 2\n[plugins.\"io.containerd.nri.v1.nri\"]\n" + orphan + "\n", "systemctl restart k3s.service",
+			"version = 2\n" + orphanTable + orphan + "\n", "systemctl restart k3s.service", discover.K3s, nil,
 		},
 		"no drop-ins": {
 			"version = 3\n" + orphan, "",
-			dropConf, "version = 2\n[plugins.\"io.containerd.nri.v1.nri\"]\n" + orphan + "\n",
+			dropConf, "version = 2\n" + orphanTable + orphan + "\n",
 			"grep -q '^imports' " + mainConf + " || sed -i '1i imports = [\"/etc/containerd/conf.d/*.toml\"]' " + mainConf,
+			"",
+			nriFiles{"/run/systemd/system/x": {}},
 		},
+		"k3s writes its configuration anew": {
+			"version = 2\n" + orphan, "k3s-agent.service",
+			"/etc/containerd/config.toml.tmpl", "{{ template \"base\" . }}\n\n" + orphanTable + orphan + "\n", "systemctl restart k3s-agent.service", discover.K3s, nil,
+		},
+		"k3s with containerd 2, on Alpine": {
+			"version = 3\n" + orphan, "",
+			"/etc/containerd/config-v3.toml.tmpl", "{{ template \"base\" . }}\n\n" + orphanTable + orphan + "\n", "rc-service k3s restart || rc-service k3s-agent restart",
+			discover.K3s,
+			nriFiles{"/run/openrc/softlevel": {}},
+		},
+		"OpenRC":             {"version = 3\n" + imports + orphan, "", dropConf, "version = 2\n" + orphanTable + orphan + "\n", "rc-service containerd restart", "", nriFiles{"/run/openrc/softlevel": {}}},
+		"no unit is known":   {"version = 3\n" + imports + orphan, "", dropConf, "version = 2\n" + orphanTable + orphan + "\n", "systemctl restart containerd", discover.Containerd, nriFiles{"/run/systemd/system/x": {}}},
+		"MicroK8s":           {"version = 3\n" + imports + orphan, "", dropConf, "version = 2\n" + orphanTable + orphan + "\n", "systemctl restart snap.microk8s.daemon-containerd", discover.MicroK8s, nriFiles{"/run/systemd/system/x": {}}},
+		"no service manager": {"version = 3\n" + imports + orphan, "", dropConf, "version = 2\n" + orphanTable + orphan + "\n", "", "", nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := nriNode{files: nriFiles{mainConf: {text: test.main}}, version: "2.4.2"}.snapshot(t)
+			files := nriFiles{mainConf: {text: test.main}}
+			maps.Copy(files, test.other)
+			s := nriNode{files: files, version: "2.4.2"}.snapshot(t)
+			s.Runtime.Distribution = test.distribution
 			s.Places = []Place{{Role: RoleRuntime, Process: namespaces.Process{Owner: namespaces.Owner{Unit: test.unit}}}}
 			fix := checkRuntimeConfig(s)[0].Fixes[0]
-			if diff := cmp.Diff([]string{test.file, test.content, test.first}, []string{fix.File, fix.Content, fix.Commands[0]}); diff != "" {
+			first := strings.Join(fix.Commands[:min(len(fix.Commands), 1)], "")
+			if diff := cmp.Diff([]string{test.file, test.content, test.first}, []string{fix.File, fix.Content, first}); diff != "" {
 				t.Error(diff)
 			}
+			if by := strings.Contains(fix.What, "by what starts services here"); by != (test.first == "") {
+				t.Errorf("%q with the commands %q", fix.What, fix.Commands)
+			}
 		})
-	}
-}
-
-func TestShellQuotesWhatAFileNameCanHold(t *testing.T) {
-	for word, want := range map[string]string{
-		"/opt/nri/plugins/90-mountward~": "'/opt/nri/plugins/90-mountward~'", "/a/b.c": "/a/b.c", "": "''",
-		"a'; rm -rf /\n": "'a'\\''; rm -rf /\n'",
-	} {
-		if got := shell(word); got != want {
-			t.Errorf("%q is quoted as %q, want %q", word, got, want)
-		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/discover"
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/runtimeconf"
 )
 
@@ -17,13 +19,18 @@ const dropInName = "50-mountward.toml"
 func (r *containerd) dropIn(what, table string, lines ...string) Fix {
 	f := Fix{What: what + ", then restart containerd (containers go on running)", Persistent: true}
 	body := table + "\n" + strings.Join(lines, "\n") + "\n"
-	if r.config.Release.Known() && !r.config.Release.AtLeast(2, 0) {
+	if r.config.Release.Before(2, 0) {
 		f.What += "; containerd 1.x takes the last file's table whole, so everything that NRI's table has belongs in one file"
 	}
 	dir, imported := r.dropIns()
+	if !imported && r.generated() {
+		f.What += "; " + r.template()
+		f.File, f.Content = r.templateFile(), templateBase+body
+		return r.restarting(f)
+	}
 	if !imported && len(r.config.Files) == 0 {
-		f.File, f.Content, f.Commands = r.config.Path, "version = 2\n"+body, []string{r.restart()}
-		return f
+		f.File, f.Content = r.config.Path, "version = 2\n"+body
+		return r.restarting(f)
 	}
 	f.File, f.Content = path.Join(dir, dropInName), "version = 2\n"+body
 	if !imported {
@@ -35,20 +42,19 @@ func (r *containerd) dropIn(what, table string, lines ...string) Fix {
 	if slices.ContainsFunc(r.config.Files, there) || slices.Contains(r.config.Unused, f.File) {
 		f.What += "; that file is there already: add to it what it lacks of this"
 	}
-	f.Commands = append(f.Commands, r.restart())
-	return f
+	return r.restarting(f)
 }
 
 // importFix makes containerd read the usual place for drop-ins.
 func (r *containerd) importFix() Fix {
 	if len(r.config.Files) == 0 {
-		return Fix{
+		return r.restarting(Fix{
 			What: "make a main file that imports them, then restart containerd", File: r.config.Path,
-			Content: "version = 2\n" + importLine() + "\n", Commands: []string{r.restart()}, Persistent: true,
-		}
+			Content: "version = 2\n" + importLine() + "\n", Persistent: true,
+		})
 	}
 	what, commands := r.importing()
-	return Fix{What: what + ", then restart containerd", Commands: append(commands, r.restart()), Persistent: true}
+	return r.restarting(Fix{What: what + ", then restart containerd", Commands: commands, Persistent: true})
 }
 
 func importLine() string { return fmt.Sprintf("imports = [%q]", runtimeconf.DropIns) }
@@ -59,7 +65,7 @@ func (r *containerd) importing() (what string, commands []string) {
 	if len(r.config.Imports) > 0 {
 		return fmt.Sprintf("add %q to the imports in %s", runtimeconf.DropIns, r.config.Path), nil
 	}
-	file := shell(r.config.Path)
+	file := shell.Quote(r.config.Path)
 	return "let " + r.config.Path + " import drop-ins", []string{
 		fmt.Sprintf("grep -q '^imports' %s || sed -i '1i %s' %[1]s", file, importLine()),
 	}
@@ -82,14 +88,28 @@ func (r *containerd) dropIns() (dir string, ok bool) {
 	return usual, false
 }
 
-// restart is the command that restarts containerd: of a distribution that runs
-// its own, the whole.
-func (r *containerd) restart() string {
-	p, ok := r.Place(RoleRuntime)
-	switch unit := p.Process.Owner.Unit; {
-	case ok && strings.HasSuffix(unit, ".service"):
-		return "systemctl restart " + shell(unit)
-	default:
-		return "systemctl restart containerd"
+// templateBase is the line that stands for all that the distribution writes.
+const templateBase = "{{ template \"base\" . }}\n\n"
+
+// generated reports a configuration that is written anew at each start, so that
+// what is changed in it is lost.
+//
+// Source: docs.k3s.io/advanced "Configuring containerd", the same of rke2; the
+// base template is there since the releases of September 2023.
+func (r *containerd) generated() bool {
+	return r.Runtime.Distribution == discover.K3s || r.Runtime.Distribution == discover.RKE2
+}
+
+func (r *containerd) template() string {
+	return fmt.Sprintf("%s writes %s anew at each start, from a template of yours where there is one", r.Runtime.Distribution, r.config.Path)
+}
+
+// templateFile is the template that a distribution reads, which has another name
+// for a configuration of version 3.
+func (r *containerd) templateFile() string {
+	name := "config.toml.tmpl"
+	if len(r.config.Files) > 0 && r.config.Files[0].Version >= 3 {
+		name = "config-v3.toml.tmpl"
 	}
+	return path.Join(path.Dir(r.config.Path), name)
 }

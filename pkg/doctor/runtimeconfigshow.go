@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/runtimeconf"
 )
 
@@ -13,9 +14,9 @@ func evidenceOf(at runtimeconf.Position) []Evidence {
 	case at.File == "":
 		return nil
 	case at.Line == 0:
-		return []Evidence{{Text: at.File, Show: "ls -l " + shell(at.File)}}
+		return []Evidence{{Text: at.File, Show: "ls -l " + shell.Quote(at.File)}}
 	default:
-		return []Evidence{{Text: at.String() + ": " + at.Text, Show: fmt.Sprintf("sed -n %dp %s", at.Line, shell(at.File))}}
+		return []Evidence{{Text: at.String() + ": " + at.Text, Show: fmt.Sprintf("sed -n %dp %s", at.Line, shell.Quote(at.File))}}
 	}
 }
 
@@ -24,7 +25,7 @@ func (r *containerd) evidence(at runtimeconf.Position, key string) []Evidence {
 	if at.File == "" {
 		return []Evidence{{
 			Text: key + ": containerd's default, no file sets it",
-			Show: "containerd --config " + shell(r.config.Path) + " config dump | grep " + key,
+			Show: "containerd --config " + shell.Quote(r.config.Path) + " config dump | grep " + key,
 		}}
 	}
 	return evidenceOf(at)
@@ -44,15 +45,4 @@ func shorten(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
 	}
 	return strings.Join(names, ", ")
-}
-
-// shell quotes a word for a command line.
-func shell(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,=", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

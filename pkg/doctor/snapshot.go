@@ -46,6 +46,8 @@ type Snapshot struct {
 	// Require are the paths that must be shared: the kubelet's, and those of
 	// [host] require_shared.
 	Require []string
+	// Named are those of them that the settings name.
+	Named []string
 	// Places are those of pid 1, the kubelet and the runtime, as far as found.
 	// Several can be of one namespace.
 	Places  []Place
@@ -55,6 +57,9 @@ type Snapshot struct {
 	Tasks   []namespaces.Task
 	Now     time.Time
 	Unknown []namespaces.Unknown
+	// Elsewhere: procfs is that of a container, in which there is neither a
+	// kubelet nor a runtime.
+	Elsewhere bool
 
 	closers []io.Closer
 }

@@ -195,7 +195,7 @@ func (st *stale) judge(c container, b hostBind, inside hostview.Entry) {
 		}
 	}
 	f.Cause = cause(c, b)
-	f.Fixes = []Fix{{What: "restart the container: it takes over the host's propagation as it is now", Commands: restart(c)}}
+	f.Fixes = []Fix{remake(c)}
 	st.found = append(st.found, f)
 }
 
@@ -210,12 +210,4 @@ func cause(c container, b hostBind) string {
 	default:
 		return "the container was made before the host's mount was shared, or its runtime did not do what was asked (runc before the fix of its issue 5192)"
 	}
-}
-
-func restart(c container) []string {
-	pod := c.Container.Pod
-	if pod.Name == "" || pod.Namespace == "" {
-		return nil
-	}
-	return []string{fmt.Sprintf("kubectl delete pod -n %s %s", shellWord(pod.Namespace), shellWord(pod.Name))}
 }

@@ -72,6 +72,8 @@ func TestLoadSaysWhatHoldsAndWhere(t *testing.T) {
 	}{
 		"no file at all, 2.x":               {fakeFiles{}, Release{2, 1}, result{NRI: "yes"}},
 		"no file at all, 1.7":               {fakeFiles{}, Release{1, 7}, result{NRI: "no"}},
+		"no file at all, some 1.x":          {fakeFiles{}, Release{1, anyMinor}, result{NRI: "no"}},
+		"no file at all, some 2.x":          {fakeFiles{}, Release{2, anyMinor}, result{NRI: "yes"}},
 		"no file at all, release not known": {fakeFiles{}, Release{}, result{NRI: "unknown"}},
 		"version 3 tells that the release has NRI on": {
 			fakeFiles{DefaultPath: "version = 3"}, Release{}, result{NRI: "yes"},

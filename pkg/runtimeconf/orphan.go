@@ -89,7 +89,7 @@ func (l *loader) validator(t *setting) {
 	if t == nil {
 		return
 	}
-	if l.Release.Known() && !l.Release.AtLeast(2, 2) {
+	if l.Release.Before(2, 2) {
 		l.orphan(t, fmt.Sprintf("\"default_validator\" has no effect: containerd %s has no validator, 2.2 is the first with one", l.Release))
 		return
 	}

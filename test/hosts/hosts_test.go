@@ -8,6 +8,7 @@
 //	processes        a table, see process: it becomes proc/PID/...
 //	containers.toml  a list, see container: it becomes bundles of containerd
 //	mountinfo/NAME   the mount table of the namespace NAME of the processes
+//	container        the node is a container itself, see process
 //	dirs             directories, a line each
 //	links            symbolic links, a line each: PATH TARGET
 //	before/...       an earlier state of the node, that it is compared with

@@ -14,6 +14,8 @@ import (
 const (
 	firstMount = 4026531841
 	firstUser  = 4026531837
+	firstPID   = 4026531836
+	innerPID   = 4026532785 // of a node that is a container
 )
 
 // process is a line of the table of processes:
@@ -24,6 +26,10 @@ const (
 // namespace; "-" is a cgroup of nobody, and no command, as a kernel thread has.
 // "?" for a mount namespace is one whose link cannot be read; "NAME?" has a
 // table that can.
+//
+// The pid namespace is the first of the kernel, or one of its own where the
+// archive's file "container" says that the node is a container, and another for
+// the process of a container of the node.
 type process struct {
 	pid, parent, uid      int
 	mount, user           string
@@ -82,9 +88,10 @@ func (p process) write(t *testing.T, proc, table string) {
 	if p.command == "-" {
 		command = ""
 	}
-	pids := strconv.Itoa(p.pid)
+	pids, pidInode := strconv.Itoa(p.pid), pidNamespace(filepath.Dir(proc))
 	if strings.Contains(cgroup, "kubepods") || strings.Contains(cgroup, "docker") {
 		pids += "\t1" // in a pid namespace of its own
+		pidInode = innerPID + p.pid
 	}
 	for _, at := range []string{dir, filepath.Join(dir, "task", strconv.Itoa(p.pid))} {
 		must(t, os.MkdirAll(filepath.Join(at, "ns"), 0o755))
@@ -106,10 +113,10 @@ func (p process) write(t *testing.T, proc, table string) {
 		}
 		for name, target := range map[string]string{
 			"ns/user": fmt.Sprintf("user:[%d]", p.userInode),
-			"ns/pid":  "pid:[4026531836]",
+			"ns/pid":  fmt.Sprintf("pid:[%d]", pidInode),
 			"root":    "/",
 			"cwd":     "/",
-			"exe":     strings.Fields(p.command)[0],
+			"exe":     filepath.Join(filepath.Dir(proc), strings.Fields(p.command)[0]), // never of this machine
 		} {
 			must(t, os.Symlink(target, filepath.Join(at, name)))
 		}
@@ -122,4 +129,12 @@ func (p process) write(t *testing.T, proc, table string) {
 			must(t, os.Link(table, filepath.Join(at, "mountinfo")))
 		}
 	}
+}
+
+// pidNamespace is that of process 1 of a node.
+func pidNamespace(root string) int {
+	if _, err := os.Lstat(filepath.Join(root, "container")); err == nil {
+		return innerPID
+	}
+	return firstPID
 }
