@@ -82,7 +82,7 @@ func containerdVersion(info *debug.BuildInfo) (version, what string) {
 	for _, module := range []string{containerdModuleV2, containerdModule} {
 		of := moduleOf(info, module)
 		main := info.Main.Path == module
-		if of == nil && !(main || info.Path == module+"/cmd/containerd") {
+		if of == nil && !main && info.Path != module+"/cmd/containerd" {
 			continue
 		}
 		for _, setting := range info.Settings {

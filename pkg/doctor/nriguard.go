@@ -114,7 +114,7 @@ func (r *containerd) requiredMissing(socket nriSocket) []Finding {
 		f.Effect = "no container can be created but those that the toleration annotation lets through"
 		f.Fixes = []Fix{{What: "start the plugin, or take its name out of required_plugins and restart containerd"}}
 		if ours {
-			f.Fixes = append([]Fix{r.serviceFix("start mountward", "start", mountwardService)}, f.Fixes...)
+			f.Fixes = append([]Fix{r.serviceFix("start mountward", "start")}, f.Fixes...)
 		}
 		all = append(all, f)
 	}

@@ -27,11 +27,11 @@ func (s *Snapshot) command(verb, service string) string {
 	}
 }
 
-// serviceFix is a fix by commands on a service, the last of which is given by
-// its verb. Where no service manager is known it is said that a person must.
-func (s *Snapshot) serviceFix(what, verb, service string, before ...string) Fix {
+// serviceFix is a fix by commands on mountward's service, the last of which is
+// given by its verb. Where no service manager is known it is said that a person must.
+func (s *Snapshot) serviceFix(what, verb string, before ...string) Fix {
 	f := Fix{What: what, Commands: before}
-	if command := s.command(verb, service); command != "" {
+	if command := s.command(verb, mountwardService); command != "" {
 		f.Commands = append(f.Commands, command)
 		return f
 	}
@@ -49,16 +49,16 @@ func (s *Snapshot) starting() Fix {
 	if s.initSystem() == initSystemd {
 		return Fix{What: "start it", Commands: []string{"systemctl enable --now " + mountwardService}, Persistent: true}
 	}
-	return s.serviceFix("start it", "start", mountwardService)
+	return s.serviceFix("start it", "start")
 }
 
 // seeing is the fix for a mountward that is not connected.
 func (s *Snapshot) seeing() Fix {
 	const what = "see why, then restart it"
 	if s.initSystem() == initSystemd {
-		return s.serviceFix(what, "restart", mountwardService, "journalctl -u "+mountwardService+" -n 20")
+		return s.serviceFix(what, "restart", "journalctl -u "+mountwardService+" -n 20")
 	}
-	return s.serviceFix(what, "restart", mountwardService)
+	return s.serviceFix(what, "restart")
 }
 
 // restarting adds the restart of containerd to a fix that is ready but for that.
