@@ -173,8 +173,8 @@ func TestDoctorOnHostNamespaces(t *testing.T) {
 			if len(d.coded("yes", "host-apart")) > 0 && test.told != "host-apart" {
 				t.Errorf("kubelet and runtime are said to be together")
 			}
-			if outside := []unknown{outsidePIDs}; len(want) == 0 && !slices.EqualFunc(d.Unknown, outside, unknown.same) {
-				t.Errorf("unknown is %v, want %v", d.Unknown, outside)
+			if len(want) == 0 && len(d.Unknown) > 0 { // the processes outside are not this node's
+				t.Errorf("unknown is %v", d.Unknown)
 			}
 			d.proven(t)
 		})
