@@ -74,6 +74,7 @@ func (n *node) populate(ctx context.Context, base string) error {
 		"usr/local/bin/runc":                    n.binaries.Runc,
 		"usr/local/bin/crictl":                  filepath.Join(n.tools(), "crictl"),
 		"usr/local/lib/node/guest.test":         n.tests(),
+		"usr/local/lib/node/capture":            "../hosts/capture",
 	} {
 		if err := copyFile(from, filepath.Join(n.tree(), name), 0o755); err != nil {
 			return err

@@ -78,6 +78,10 @@ runtime_root = "`+root+`"
 		})
 		s.has(at(of, "container", "pod"), "pod of the "+what, map[string]any{"name": p.name, "namespace": p.namespace, "uid": p.uid})
 	}
+	s.heldBy(s.pins(exitFound, "vg0/pvc-1"), "mount host own", "mount container db/db-0/main")
+	if own := s.of(s.exposure(exitFound, "vg0/pvc-1").Viewers, p); own.Own.Answer != "yes" {
+		s.Errorf("the pod itself is %+v, want its own", own)
+	}
 }
 
 // service runs a program as a transient service, with the distribution's
