@@ -21,7 +21,6 @@ import (
 // was mounted before is where the kubelet looks for it.
 func TestWhatDoctorPrintsMends(t *testing.T) {
 	harness.NeedsRoot(t)
-	const disk, bind, rbind, private, shared = "disk", "bind", "rbind", "private", "shared"
 	for _, test := range []struct {
 		name    string
 		before  []string // what is done at the kubelet's root before the volume is mounted

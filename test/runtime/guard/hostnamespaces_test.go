@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -264,8 +265,24 @@ func (h *services) rootless(propagation string) {
 		if h.pids[name], err = strconv.Atoi(answer); err != nil {
 			h.t.Fatal(err)
 		}
+		executes(h.t, h.pids[name], name)
 		line = ":"
 	}
+}
+
+// executes waits until a process that was forked has become what it is to be.
+func executes(t *testing.T, pid int, name string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(string(comm)) == name {
+			return
+		}
+	}
+	t.Fatalf("process %d is not %s yet", pid, name)
 }
 
 // reach has a mount made by each first one in the kubelet's root, and looks
