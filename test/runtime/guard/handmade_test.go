@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,23 +100,18 @@ func (h *byHand) run(c *container, mounts ...bound) {
 	cmd := exec.Command("/agent", "pause")
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: c.rootfs}
-	started := make(chan error)
-	go func() {
-		// The thread stays in the namespace, and so it ends with the goroutine.
-		runtime.LockOSThread()
-		started <- func() error {
-			if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-				return fmt.Errorf("make a mount namespace: %w", err)
+	h.must(harness.OnThread(func() error {
+		// The thread stays in the namespace, and so it ends with the function.
+		if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+			return fmt.Errorf("make a mount namespace: %w", err)
+		}
+		for _, m := range mounts {
+			if err := m.make(c.rootfs); err != nil {
+				return err
 			}
-			for _, m := range mounts {
-				if err := m.make(c.rootfs); err != nil {
-					return err
-				}
-			}
-			return cmd.Start()
-		}()
-	}()
-	h.must(<-started)
+		}
+		return cmd.Start()
+	}))
 	h.t.Cleanup(func() {
 		_ = cmd.Process.Kill() // an error says that it has ended
 		_ = cmd.Wait()         // it was killed
