@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&o.suites, "suites", "trixie", "Debian releases, separated by commas")
 	flag.StringVar(&o.run, "run", "", "run only the tests that match this regular expression")
 	flag.StringVar(&o.accel, "accel", "tcg,thread=multi", "how qemu runs the machine")
-	flag.DurationVar(&o.timeout, "timeout", 25*time.Minute, "what one machine has from power on to power off")
+	flag.DurationVar(&o.timeout, "timeout", 45*time.Minute, "what one machine has from power on to power off")
 	flag.Parse()
 
 	// The kernel sends the parent death signal of our children when the thread
