@@ -18,7 +18,6 @@ import (
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/namespaces"
 	"github.com/mountward/mountward/pkg/settings"
-	"github.com/mountward/mountward/pkg/volumes"
 )
 
 type doctorOptions struct {
@@ -102,11 +101,7 @@ func (o *doctorOptions) run(c *cobra.Command, m machine) error {
 	if err := o.print(c, d); err != nil {
 		return err
 	}
-	var missing []volumes.Unknown
-	for _, u := range show.DoctorMissing(d) {
-		missing = append(missing, volumes.Unknown(u))
-	}
-	tellUnknown(c.ErrOrStderr(), missing)
+	tellUnknown(c.ErrOrStderr(), show.DoctorMissing(d))
 	switch d.Answer() {
 	case facts.Yes:
 		return nil

@@ -26,3 +26,14 @@ func notEmpty(c *cobra.Command, args []string, flags ...string) error {
 	}
 	return nil
 }
+
+// checkTarget refuses a TARGET and values of flags that are empty.
+func checkTarget(c *cobra.Command, args []string) error {
+	if slices.Contains(args, "") {
+		return &exit{ExitUsage, errors.New("TARGET is empty, which names nothing")}
+	}
+	if err := notEmpty(c, args, "config", "state"); err != nil {
+		return &exit{ExitUsage, err}
+	}
+	return nil
+}

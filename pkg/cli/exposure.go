@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/exposure"
-	"github.com/mountward/mountward/pkg/namespaces"
 	"github.com/mountward/mountward/pkg/target"
-	"github.com/mountward/mountward/pkg/volumes"
 )
 
 type exposureOptions struct {
@@ -55,11 +52,8 @@ read, or no such target, 64 usage.`,
   mountward exposure --writers`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if slices.Contains(args, "") {
-				return &exit{ExitUsage, errors.New("TARGET is empty, which names nothing")}
-			}
-			if err := notEmpty(c, args, "config", "state"); err != nil {
-				return &exit{ExitUsage, err}
+			if err := checkTarget(c, args); err != nil {
+				return err
 			}
 			if len(args) == 0 && !o.writers {
 				return &exit{ExitUsage, errors.New("exposure of what? name a TARGET, or give --writers")}
@@ -78,7 +72,6 @@ read, or no such target, 64 usage.`,
 
 // exposed is what the verb has found out before it prints anything.
 type exposed struct {
-	node     *node
 	shown    show.ExposedNode
 	searched show.Searched
 	targets  []target.Target
@@ -87,45 +80,44 @@ type exposed struct {
 }
 
 func (o *exposureOptions) run(c *cobra.Command, m machine, args []string) error {
-	s, err := o.node.load(c)
+	l, err := look(c, o.node, m, func(ctx context.Context, n *node, at step) (exposed, error) { return o.find(ctx, n, args, at) })
 	if err != nil {
 		return err
 	}
-	x, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (exposed, error) { return o.find(ctx, m, s, args, at) })
-	if err != nil {
-		return err
-	}
-	defer x.node.close()
+	defer l.node.close()
+	x := l.found
 	for _, t := range x.targets {
 		for _, note := range t.Notes {
 			hint(c.ErrOrStderr(), show.Line(t.Name+": "+note))
 		}
 	}
 	if o.writers {
-		return o.printWriters(c, x)
+		return o.printWriters(c, l)
 	}
-	return o.printReport(c, x)
+	return o.printReport(c, l)
 }
 
-func (o *exposureOptions) printReport(c *cobra.Command, x exposed) error {
+func (o *exposureOptions) printReport(c *cobra.Command, l looked[exposed]) error {
+	x := l.found
 	e := show.Exposure{Schema: show.ExposureSchema, Node: x.shown, Targets: x.targets, Searched: x.searched, Report: x.report}
 	if err := printAs(c, o.output, e, show.ExposureTable); err != nil {
 		return err
 	}
-	tellUnknown(c.ErrOrStderr(), asVolumes(e.Unknown))
+	tellUnknown(c.ErrOrStderr(), e.Unknown)
 	if e.Below > 0 {
 		hint(c.ErrOrStderr(), fmt.Sprintf("with what is mounted below it: %s", plural(e.Below, "mount")))
 	}
-	return o.verdict(c, x, e.Reached(), len(e.Unknown), "nobody but the node reaches it", e.Namespaces)
+	return o.verdict(c, l, e.Reached(), len(e.Unknown), "nobody but the node reaches it", e.Namespaces)
 }
 
-func (o *exposureOptions) printWriters(c *cobra.Command, x exposed) error {
+func (o *exposureOptions) printWriters(c *cobra.Command, l looked[exposed]) error {
+	x := l.found
 	w := show.Writers{Schema: show.WritersSchema, Node: x.shown, Targets: x.targets, Searched: x.searched, WriterReport: x.writers}
 	if err := printAs(c, o.output, w, show.WritersTable); err != nil {
 		return err
 	}
-	tellUnknown(c.ErrOrStderr(), asVolumes(w.Unknown))
-	return o.verdict(c, x, w.Able(), len(w.Unknown), "nobody but the node can mount onto the host there", w.Namespaces)
+	tellUnknown(c.ErrOrStderr(), w.Unknown)
+	return o.verdict(c, l, w.Able(), len(w.Unknown), "nobody but the node can mount onto the host there", w.Namespaces)
 }
 
 // printAs writes a value as a table or as JSON.
@@ -138,23 +130,15 @@ func printAs[T any](c *cobra.Command, output string, v T, table func(io.Writer, 
 
 // verdict is the exit code. What was found counts, whatever else could not be
 // read.
-func (o *exposureOptions) verdict(c *cobra.Command, x exposed, found bool, missing int, nothing string, searched int) error {
+func (o *exposureOptions) verdict(c *cobra.Command, l looked[exposed], found bool, missing int, nothing string, searched int) error {
 	switch {
 	case found:
 		return &exit{code: ExitNo}
 	case missing > 0:
 		return &exit{code: ExitCannotTell}
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %s, %s; %s\n", nothing, plural(searched, "mount namespace"), plural(x.searched.Containers, "container"), x.node.searched())
+	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %s, %s; %s\n", nothing, plural(searched, "mount namespace"), plural(l.found.searched.Containers, "container"), l.node.searched())
 	return nil
-}
-
-func asVolumes(all []namespaces.Unknown) []volumes.Unknown {
-	out := make([]volumes.Unknown, 0, len(all))
-	for _, u := range all {
-		out = append(out, volumes.Unknown(u))
-	}
-	return out
 }
 
 func plural(n int, noun string) string {

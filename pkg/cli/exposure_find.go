@@ -12,66 +12,43 @@ import (
 	"github.com/mountward/mountward/pkg/exposure"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/namespaces"
-	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/target"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
 // find looks at the node.
-func (o *exposureOptions) find(ctx context.Context, m machine, s settings.Settings, args []string, at step) (x exposed, err error) {
-	if x.node, err = o.node.open(ctx, m, s, at); err != nil {
-		return x, &exit{ExitCannotTell, err}
-	}
-	if err := o.look(ctx, &x, args, at); err != nil {
-		x.node.close()
-		return x, err
-	}
-	return x, nil
-}
-
-func (o *exposureOptions) look(ctx context.Context, x *exposed, args []string, at step) (err error) {
-	n := x.node
+func (o *exposureOptions) find(ctx context.Context, n *node, args []string, at step) (x exposed, err error) {
 	if len(args) == 1 {
 		at("what was asked for")
 		if x.targets, err = n.resolve(ctx, args[0]); err != nil {
-			return &exit{ExitCannotTell, errors.New(show.Line(err.Error()))}
+			return x, &exit{ExitCannotTell, errors.New(show.Line(err.Error()))}
 		}
 	}
-	at("the containers")
-	tasks, unknown := namespaces.Tasks(ctx, n.view, n.states)
-	at("the mount namespaces")
-	census, err := namespaces.Take(ctx, namespaces.Options{Proc: n.proc, Tasks: tasks})
+	crowd, err := n.crowd(ctx, at)
 	if err != nil {
-		return &exit{ExitCannotTell, err}
-	}
-	host, err := n.hostNamespaces(census)
-	if err != nil {
-		unknown = append(unknown, namespaces.Unknown{What: "the node's mount namespaces", Why: err.Error()})
-	}
-	for _, u := range n.unknown {
-		unknown = append(unknown, namespaces.Unknown(u))
+		return x, err
 	}
 	root := n.kubelet.root
 	if at, err := n.view.Lookup(ctx, root); err == nil {
 		root = at.Canonical // as the tables have it
 	}
 	node := exposure.Node{
-		Proc: n.proc, Census: census, Namespaces: census.Namespaces, Tasks: tasks, Host: host,
-		KubeletRoot: root, Unknown: slices.Concat(unknown, census.Unknown),
+		Proc: n.proc, Census: crowd.census, Namespaces: crowd.census.Namespaces, Tasks: crowd.tasks, Host: crowd.host,
+		KubeletRoot: root, Unknown: slices.Concat(crowd.unknown, crowd.census.Unknown),
 		Upper: exposure.Uppers(n.proc, n.view, fileWait), Differ: exposure.Sizes(n.view),
 	}
 	x.shown = show.ExposedNode{
-		Node: n.shown(), MountNamespaces: host,
+		Node: n.shown(), MountNamespaces: crowd.host,
 		Hostname: n.sysctl("hostname"), BootID: n.sysctl("random/boot_id"),
 	}
-	x.searched = show.Searched{Rung: census.Rung, Containers: len(tasks)}
+	x.searched = show.Searched{Rung: crowd.census.Rung, Containers: len(crowd.tasks)}
 	at("the mount tables")
 	if o.writers {
 		x.writers = exposure.Writers(ctx, node, x.targets)
 	} else {
 		x.report = exposure.Find(ctx, node, x.targets)
 	}
-	return nil
+	return x, nil
 }
 
 // resolve finds what a name of the command line means.

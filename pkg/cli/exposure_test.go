@@ -27,7 +27,7 @@ func TestTheExitCodeOfExposure(t *testing.T) {
 		var stderr bytes.Buffer
 		c := &cobra.Command{}
 		c.SetErr(&stderr)
-		err := new(exposureOptions).verdict(c, exposed{node: &node{}, searched: show.Searched{Containers: 3}}, test.found, test.missing, "nobody", 5)
+		err := new(exposureOptions).verdict(c, looked[exposed]{&node{}, exposed{searched: show.Searched{Containers: 3}}}, test.found, test.missing, "nobody", 5)
 		code := ExitYes
 		if e := (*exit)(nil); errors.As(err, &e) {
 			code = e.code

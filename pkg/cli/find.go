@@ -9,7 +9,6 @@ import (
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/device"
-	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -22,17 +21,14 @@ type found struct {
 }
 
 // find looks at the node.
-func (o *volumesOptions) find(ctx context.Context, m machine, s settings.Settings, at step) (f found, err error) {
-	if f.node, err = o.node.open(ctx, m, s, at); err != nil {
-		return f, &exit{ExitCannotTell, err}
-	}
+func (o *volumesOptions) find(ctx context.Context, n *node, at step) (found, error) {
+	f := found{node: n}
 	at("what was asked for")
 	if err := o.targets(ctx, &f); err != nil {
-		f.node.close()
 		return f, err
 	}
 	at("the containers")
-	f.survey = f.node.survey(ctx)
+	f.survey = n.survey(ctx)
 	for i := range f.targets {
 		overlay(&f.targets[i], f.survey)
 	}

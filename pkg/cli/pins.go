@@ -49,11 +49,8 @@ cannot be told of, or no such target; 64 usage.`,
   mountward pins --all -o json`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if slices.Contains(args, "") {
-				return &exit{ExitUsage, errors.New("TARGET is empty, which names nothing")}
-			}
-			if err := notEmpty(c, args, "config", "state"); err != nil {
-				return &exit{ExitUsage, err}
+			if err := checkTarget(c, args); err != nil {
+				return err
 			}
 			switch {
 			case len(args) == 0 && !o.all:
@@ -75,33 +72,18 @@ cannot be told of, or no such target; 64 usage.`,
 
 // pinned is what the verb has found out before it prints anything.
 type pinned struct {
-	node    *node
 	reports []pins.Report
 	unknown []namespaces.Unknown
 }
 
 func (o *pinsOptions) run(c *cobra.Command, m machine, args []string) error {
-	s, err := o.node.load(c)
+	l, err := look(c, o.node, m, func(ctx context.Context, n *node, at step) (pinned, error) { return o.find(ctx, n, args, at) })
 	if err != nil {
 		return err
 	}
-	x, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (pinned, error) {
-		n, err := o.node.open(ctx, m, s, at)
-		if err != nil {
-			return pinned{}, &exit{ExitCannotTell, err}
-		}
-		x := pinned{node: n}
-		if err := o.find(ctx, &x, args, at); err != nil {
-			n.close()
-			return x, err
-		}
-		return x, nil
-	})
-	if err != nil {
-		return err
-	}
-	defer x.node.close()
-	p := show.Pins{Schema: show.PinsSchema, Node: x.node.shown(), Unknown: x.unknown, Groups: pins.Groups(x.reports)}
+	defer l.node.close()
+	x := l.found
+	p := show.Pins{Schema: show.PinsSchema, Node: l.node.shown(), Unknown: x.unknown, Groups: pins.Groups(x.reports)}
 	for i := range x.reports {
 		if !o.all || x.reports[i].Pinned() != facts.No {
 			p.Reports = append(p.Reports, x.reports[i])
@@ -111,7 +93,7 @@ func (o *pinsOptions) run(c *cobra.Command, m machine, args []string) error {
 		return err
 	}
 	missing := slices.Concat(x.unknown, unknownOf(x.reports))
-	tellUnknown(c.ErrOrStderr(), asVolumes(missing))
+	tellUnknown(c.ErrOrStderr(), missing)
 	return o.verdict(x, p, len(missing))
 }
 
@@ -131,45 +113,33 @@ func unknownOf(reports []pins.Report) (all []namespaces.Unknown) {
 }
 
 // find looks at the node.
-func (o *pinsOptions) find(ctx context.Context, x *pinned, args []string, at step) error {
-	n := x.node
+func (o *pinsOptions) find(ctx context.Context, n *node, args []string, at step) (x pinned, err error) {
 	at("what was asked for")
 	var targets []target.Target
-	var err error
 	if o.all {
 		targets, err = target.LVs(ctx, target.Node{Proc: n.proc, Sys: n.sys, KubeletRoot: n.kubelet.root, Host: n.view, Devices: n.devices.Moment()})
 	} else {
 		targets, err = n.resolve(ctx, args[0])
 	}
 	if err != nil {
-		return &exit{ExitCannotTell, errors.New(show.Line(err.Error()))}
+		return x, &exit{ExitCannotTell, errors.New(show.Line(err.Error()))}
 	}
-	at("the containers")
-	tasks, unknown := namespaces.Tasks(ctx, n.view, n.states)
-	at("the mount namespaces")
-	census, err := namespaces.Take(ctx, namespaces.Options{Proc: n.proc, Tasks: tasks})
+	crowd, err := n.crowd(ctx, at)
 	if err != nil {
-		return &exit{ExitCannotTell, err}
+		return x, err
 	}
+	x.unknown = crowd.unknown
 	node := pins.Node{
-		Proc: n.proc, Sys: n.sys, KubeletRoot: n.kubelet.root, Census: census, Tables: census, Tasks: tasks,
-		TasksWhy: o.tasksWhy(n, unknown), Devices: n.devices.Moment(), Host: n.view, Opens: pins.DeviceMapper(n.dev), FSType: pins.Probe(n.dev),
+		Proc: n.proc, Sys: n.sys, KubeletRoot: n.kubelet.root, Census: crowd.census, Tables: crowd.census, Tasks: crowd.tasks,
+		TasksWhy: o.tasksWhy(n, crowd.tasksUnknown), Devices: n.devices.Moment(), Host: n.view, Opens: pins.DeviceMapper(n.dev), FSType: pins.Probe(n.dev),
 		Self: os.Getpid(),
 	}
-	host, err := n.hostNamespaces(census)
-	if err != nil {
-		x.unknown = append(x.unknown, namespaces.Unknown{What: "the host's mount namespace", Why: err.Error()})
+	if len(crowd.host) > 0 {
+		node.Home = crowd.host[0]
 	}
-	if len(host) > 0 {
-		node.Home = host[0]
-	}
-	for _, u := range ofContainers(n.unknown) {
-		x.unknown = append(x.unknown, namespaces.Unknown(u))
-	}
-	x.unknown = append(x.unknown, unknown...)
 	at("the mount tables and processes")
 	x.reports = pins.FindAll(ctx, node, targets)
-	return nil
+	return x, nil
 }
 
 // tasksWhy says why not all containers are known.

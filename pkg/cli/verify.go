@@ -57,22 +57,14 @@ Exit code: 0 all as decided, 1 drift, 2 cannot tell, or nothing was decided,
 }
 
 func (o *verifyOptions) run(c *cobra.Command, m machine, args []string) error {
-	s, err := o.node.load(c)
-	if err != nil {
-		return err
-	}
-	f, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (found, error) {
-		n, err := o.node.open(ctx, m, s, at)
-		if err != nil {
-			return found{}, &exit{ExitCannotTell, err}
-		}
+	l, err := look(c, o.node, m, func(ctx context.Context, n *node, at step) (volumes.Survey, error) {
 		at("the containers")
-		return found{node: n, survey: n.survey(ctx)}, nil
+		return n.survey(ctx), nil
 	})
 	if err != nil {
 		return err
 	}
-	n, survey := f.node, f.survey
+	n, survey := l.node, l.found
 	defer n.close()
 	if !o.all {
 		survey = survey.Select(volumes.Filter{Name: args[0]})

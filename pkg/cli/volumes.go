@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,14 +92,11 @@ func (o *volumesOptions) check(c *cobra.Command) error {
 }
 
 func (o *volumesOptions) run(c *cobra.Command, m machine) error {
-	s, err := o.node.load(c)
+	l, err := look(c, o.node, m, o.find)
 	if err != nil {
 		return err
 	}
-	f, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (found, error) { return o.find(ctx, m, s, at) })
-	if err != nil {
-		return err
-	}
+	f := l.found
 	defer f.node.close()
 	if o.limits != "" {
 		return o.printLimits(c, f)

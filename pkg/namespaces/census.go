@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 )
 
@@ -35,10 +36,7 @@ type Census struct {
 }
 
 // Unknown is something that could not be found out.
-type Unknown struct {
-	What string `json:"what"`
-	Why  string `json:"why"`
-}
+type Unknown = facts.Unread
 
 // Namespace is one mount namespace.
 type Namespace struct {

@@ -60,7 +60,7 @@ type taking struct {
 }
 
 func (t *taking) unknown(what string, err error) {
-	t.Unknown = append(t.Unknown, Unknown{what, err.Error()})
+	t.Unknown = append(t.Unknown, Unknown{What: what, Why: err.Error()})
 }
 
 // namespace returns the one with the inode number, new or not.

@@ -33,7 +33,7 @@ func Tasks(ctx context.Context, host Bundles, states []string) ([]Task, []Unknow
 	for _, state := range states {
 		bundles, err := host.Bundles(ctx, state)
 		if err != nil && !isAbsent(err) {
-			unknown = append(unknown, Unknown{"containers below " + state, err.Error()})
+			unknown = append(unknown, Unknown{What: "containers below " + state, Why: err.Error()})
 		}
 		for _, b := range bundles {
 			t := Task{Container: facts.Container{ID: b.ID()}, Bundle: b}
@@ -43,12 +43,12 @@ func Tasks(ctx context.Context, host Bundles, states []string) ([]Task, []Unknow
 				continue // removed since it was listed
 			}
 			if err != nil {
-				unknown = append(unknown, Unknown{"container " + b.ID(), err.Error()})
+				unknown = append(unknown, Unknown{What: "container " + b.ID(), Why: err.Error()})
 			} else {
 				t.Spec, t.Container, t.Sandbox = spec, spec.Container(b), spec.Sandbox()
 			}
 			if pidErr != nil && !errors.Is(pidErr, fs.ErrNotExist) {
-				unknown = append(unknown, Unknown{"process of container " + b.ID(), pidErr.Error()})
+				unknown = append(unknown, Unknown{What: "process of container " + b.ID(), Why: pidErr.Error()})
 			}
 			t.PID = pid
 			all = append(all, t)

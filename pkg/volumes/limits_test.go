@@ -57,9 +57,9 @@ func TestLimits(t *testing.T) {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 	want := []Unknown{
-		{`mount "/n\n" of container main of pod prod/db-0`, "nfs4: not on a device of this node"},
-		{"mount /x of container main of pod prod/db-0", "cannot tell: gone"},
-		{"the root filesystem of container c2", "cannot tell: it has no process"},
+		{What: `mount "/n\n" of container main of pod prod/db-0`, Why: "nfs4: not on a device of this node"},
+		{What: "mount /x of container main of pod prod/db-0", Why: "cannot tell: gone"},
+		{What: "the root filesystem of container c2", Why: "cannot tell: it has no process"},
 	}
 	if diff := cmp.Diff(want, unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)

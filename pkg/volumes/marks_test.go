@@ -146,7 +146,7 @@ func TestNoSuchPod(t *testing.T) {
 	}
 	// Where not all containers of the node are looked at, it can be of another.
 	s := surveyOf(m, func(n *Node) { n.StatesWhy = "there is another" })
-	if marks := marksOf(s, MarkNoSuchPod); len(marks) != 0 || cmp.Diff([]Unknown{{"marks no-such-pod", "there is another"}}, s.Unknown) != "" {
+	if marks := marksOf(s, MarkNoSuchPod); len(marks) != 0 || cmp.Diff([]Unknown{{What: "marks no-such-pod", Why: "there is another"}}, s.Unknown) != "" {
 		t.Errorf("not all states: %+v, %+v", marks, s.Unknown)
 	}
 	// A pod whose only container has ended is there.

@@ -71,7 +71,4 @@ type Mark struct {
 }
 
 // Unknown is something that could not be read.
-type Unknown struct {
-	What string `json:"what"`
-	Why  string `json:"why"`
-}
+type Unknown = facts.Unread

@@ -41,7 +41,7 @@ func selectable() Survey {
 	return Survey{
 		Members: []Member{main, gone},
 		Marks:   []Mark{{Code: MarkTwin, Backing: lv1.backing()}, {Code: MarkNoSuchPod, Backing: Backing{Device: number(253, 4), LV: "vg0/pvc-2"}}},
-		Unknown: []Unknown{{"x", "y"}},
+		Unknown: []Unknown{{What: "x", Why: "y"}},
 	}
 }
 
@@ -115,7 +115,7 @@ func TestSelect(t *testing.T) {
 		if text := summary(got); text != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, text, test.want)
 		}
-		if diff := cmp.Diff([]Unknown{{"x", "y"}}, got.Unknown); diff != "" {
+		if diff := cmp.Diff([]Unknown{{What: "x", Why: "y"}}, got.Unknown); diff != "" {
 			t.Errorf("%s: unknown (-want +got):\n%s", test.name, diff)
 		}
 		if text := summary(s); text != all+" gone: 0 storages twin-view no-such-pod" {
@@ -207,7 +207,7 @@ func TestSelectMarks(t *testing.T) {
 func TestSelectLeavesOutWhatIsUnknownOfOthers(t *testing.T) {
 	s := selectable()
 	s.Members = append(s.Members, Member{Container: facts.Container{ID: "cc", Pod: facts.Pod{Name: "web-0", UID: "u9"}}}, Member{Container: facts.Container{ID: "dd"}})
-	s.Unknown = []Unknown{{"container abcdef123456", "its table"}, {"container cc", "its process"}, {"container dd", "its specification"}, {"the host's mount table", "not read"}}
+	s.Unknown = []Unknown{{What: "container abcdef123456", Why: "its table"}, {What: "container cc", Why: "its process"}, {What: "container dd", Why: "its specification"}, {What: "the host's mount table", Why: "not read"}}
 	for _, test := range []struct {
 		filter Filter
 		want   []string

@@ -61,7 +61,7 @@ func TestSurveyWithDecisions(t *testing.T) {
 	if s := surveyOf(smallNode(t), func(n *Node) { n.DecidedWhy = "no right" }); s.Members[1].KnownWhy != "no right" || len(s.Unknown) != 0 {
 		t.Errorf("nothing can be read: %q, %+v", s.Members[1].KnownWhy, s.Unknown)
 	}
-	want := []Unknown{{"container sb", "what was decided: damaged"}}
+	want := []Unknown{{What: "container sb", Why: "what was decided: damaged"}}
 	if diff := cmp.Diff(want, s.Unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
@@ -175,7 +175,7 @@ func TestStates(t *testing.T) {
 	m.links = map[string]string{"/var/run/containerd": state}
 	m.gone = map[string]bool{"/run/none": true}
 	s := surveyOf(m, func(n *Node) { n.States = []string{state, "/var/run/containerd", "/run/none"} })
-	if len(s.Members) != 2 || len(s.Unknown) != 2 || s.Unknown[0] != (Unknown{"containers below /run/none", "/run/none: file does not exist"}) {
+	if len(s.Members) != 2 || len(s.Unknown) != 2 || s.Unknown[0] != (Unknown{What: "containers below /run/none", Why: "/run/none: file does not exist"}) {
 		t.Errorf("%d members, unknown %+v", len(s.Members), s.Unknown)
 	}
 	m = &fakeMachine{fakeHost: onHost(nil), t: t, bundlesErr: errGone(state), host: hostLines()}
@@ -221,7 +221,7 @@ func TestNoHostTable(t *testing.T) {
 	m := smallNode(t)
 	m.hostErr = errors.New("denied")
 	s := surveyOf(m, nil)
-	if len(s.Marks) != 0 || len(s.Unknown) != 1 || s.Unknown[0] != (Unknown{"the host's mount table", "denied"}) {
+	if len(s.Marks) != 0 || len(s.Unknown) != 1 || s.Unknown[0] != (Unknown{What: "the host's mount table", Why: "denied"}) {
 		t.Errorf("marks %+v, unknown %+v", s.Marks, s.Unknown)
 	}
 	if got := s.Members[1].Mounts[0].ViewsWhy; !strings.HasSuffix(got, "denied") {
