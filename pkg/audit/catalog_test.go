@@ -10,7 +10,7 @@ import (
 )
 
 func kinds() []kind {
-	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover()}
+	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash()}
 }
 
 func TestEveryMessageIDHasItsCatalogEntry(t *testing.T) {
@@ -36,6 +36,7 @@ func TestCatalogFitsATerminalAndNamesOnlyFieldsThatAreSent(t *testing.T) {
 		Task{Container: testContainer(), Policy: testPolicy()},
 		Drift{Container: testContainer(), Policy: testPolicy()},
 		Leftover{Container: testContainer()},
+		Crash{Container: testContainer(), Policy: testPolicy(), Handler: "create", Panic: "boom", Stack: "goroutine 1"},
 		PolicyLoaded{Policy: testPolicy()},
 		PolicyRejected{Name: "p", InForce: InForce{Policy: testPolicy(), Source: FromFile}},
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Event is something the trail records: [PolicyLoaded], [PolicyRejected],
-// [Decision], [Drift], [Task] or [Leftover].
+// [Decision], [Drift], [Task], [Leftover] or [Crash].
 type Event interface {
 	describe() description
 }
@@ -37,7 +37,7 @@ const (
 // level returns the nearest level of logrus, which knows no notice.
 func (p priority) level() logrus.Level {
 	switch p {
-	case prioError:
+	case prioCritical, prioError: // logrus' own levels above end the process
 		return logrus.ErrorLevel
 	case prioWarning:
 		return logrus.WarnLevel

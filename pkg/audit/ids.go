@@ -9,6 +9,7 @@ const (
 	IDDrift          = "9c0195e582ef459680e1b39fe08de7d8"
 	IDTask           = "b77b9611c46d4bb1905308caf83116f6"
 	IDLeftover       = "c09d41bc801640cc8f087967e842b13a"
+	IDCrash          = "ed5619f8fb5c4fc984aa193e2b1832e3"
 )
 
 // Identifier is the SYSLOG_IDENTIFIER of every record.
@@ -32,3 +33,4 @@ func kindDecision() kind { return kind{"decision", "mountward.decision/v1", IDDe
 func kindDrift() kind    { return kind{"drift", "mountward.drift/v1", IDDrift} }
 func kindTask() kind     { return kind{"task", "mountward.task/v1", IDTask} }
 func kindLeftover() kind { return kind{"leftover", "mountward.leftover/v1", IDLeftover} }
+func kindCrash() kind    { return kind{"crash", "mountward.crash/v1", IDCrash} }

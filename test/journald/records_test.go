@@ -90,20 +90,22 @@ func TestTrailIsFoundByItsFieldsAndExplained(t *testing.T) {
 		{Destination: strings.Repeat("/long", 200_000)},
 	}}})
 	trail.Record(audit.Leftover{Container: container, Mounts: []audit.LeftoverMount{{Code: "made", Path: evil, Why: evil, Line: evil}}})
+	trail.Record(audit.Crash{Container: container, Policy: policy, Handler: "create", Panic: evil, Stack: evil})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := trail.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if sent, lost := trail.Stats(); sent != 6 || lost != 0 {
-		t.Errorf("sent %d, lost %d; want 6 and 0", sent, lost)
+	if sent, lost := trail.Stats(); sent != 7 || lost != 0 {
+		t.Errorf("sent %d, lost %d; want 7 and 0", sent, lost)
 	}
 
-	d.read(t, 6, "SYSLOG_IDENTIFIER=mountward")
+	d.read(t, 7, "SYSLOG_IDENTIFIER=mountward")
 	explain := explainer(t, d)
 	for event, id := range map[string]string{
 		"policy-loaded": audit.IDPolicyLoaded, "policy-rejected": audit.IDPolicyRejected,
 		"decision": audit.IDDecision, "drift": audit.IDDrift, "task": audit.IDTask, "leftover": audit.IDLeftover,
+		"crash": audit.IDCrash,
 	} {
 		record := d.read(t, 1, "MESSAGE_ID="+id)[0]
 		if got := all(record, "MOUNTWARD_EVENT"); !slices.Equal(got, []string{event}) {
@@ -140,7 +142,7 @@ func TestCatalogIsAcceptedByJournalctl(t *testing.T) {
 		}
 		got = append(got, id)
 	}
-	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover}
+	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash}
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := gocmp.Diff(want, got); diff != "" {
