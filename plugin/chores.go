@@ -48,18 +48,18 @@ func (c *chores) add(chore func(context.Context)) bool {
 
 // run does chores until ctx ends, and then those that are left, with a context
 // that is over: no record is lost, and none waits.
-func (c *chores) run(ctx context.Context) {
+func (c *chores) run(ctx context.Context, safely func(func())) {
 	for {
 		select {
 		case chore := <-c.queue:
-			chore(ctx)
+			safely(func() { chore(ctx) })
 		case <-ctx.Done():
 			c.mu.Lock()
 			c.closed = true
 			close(c.queue)
 			c.mu.Unlock()
 			for chore := range c.queue {
-				chore(ctx)
+				safely(func() { chore(ctx) })
 			}
 			return
 		}

@@ -34,20 +34,6 @@ type plugin struct {
 	synced atomic.Bool   // the runtime has synchronized us
 }
 
-// deadlineShare is how much of the runtime's time for a request we take: an
-// answer that comes too late costs the connection.
-const deadlineShare = 0.7
-
-// bound limits a handler to its share of the runtime's time, 2 s where the
-// runtime tells none.
-func (p *plugin) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := p.stub.RequestTimeout()
-	if limit <= 0 {
-		limit = stub.DefaultRequestTimeout
-	}
-	return context.WithTimeout(ctx, time.Duration(deadlineShare*float64(limit)))
-}
-
 // launched reports whether containerd started this process from its plugin
 // directory.
 func launched() bool { return os.Getenv(api.PluginSocketEnvVar) != "" }
@@ -124,7 +110,7 @@ func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, op
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := &plugin{daemon: d, ctx: ctx, host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
-	p.work.Go(func() { p.chores.run(ctx) })
+	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	defer p.work.Wait()
 	defer cancel()
 	p.stub, err = stub.New(p, append(options, stub.WithLogger(stubLogger{d}))...)

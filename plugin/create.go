@@ -14,23 +14,32 @@ import (
 // CreateContainer decides about every mount the container asks for and answers
 // with the mounts to replace, or with an error that refuses the container.
 func (p *plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) (*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
+	adjustment, err := answer(ctx, p, handlerCreate, pod, c, p.create)
+	return adjustment, nil, err
+}
+
+func (p *plugin) create(ctx context.Context, t *turn, container facts.Container, force *inForce) (*api.ContainerAdjustment, error) {
 	d := p.daemon
-	ctx, cancel := p.bound(ctx)
-	defer cancel()
-	container := describe(pod, c)
-	force := d.force.Load()
 	static := container.Pod.Static().Truth == facts.Yes
 	if force.refuse != nil && !static {
+		if !t.commit(ctx) {
+			return nil, errOver
+		}
 		d.recordRefusal(container, force, force.refuse)
-		return nil, nil, force.refuse
+		return nil, force.refuse
 	}
 	plan := d.plan(ctx, p.host, &container, force, static)
 	if plan.Refusal == nil {
-		d.remember(container, plan, force)
 		p.before(ctx, container, plan.Outcomes)
 	}
+	if !t.commit(ctx) {
+		return nil, errOver
+	}
+	if plan.Refusal == nil {
+		d.remember(container, plan, force)
+	}
 	d.recordDecision(container, plan, force)
-	return plan.Adjustment, nil, plan.Refusal
+	return plan.Adjustment, plan.Refusal
 }
 
 // plan decides. The container's mounts are resolved on the way.

@@ -45,6 +45,8 @@ type daemon struct {
 	repeats  *audit.Repeats
 	kubelet  *kubelet
 	force    atomic.Pointer[inForce]
+	aside    atomic.Pointer[aside] // why nothing is decided; see standsAside
+	working  atomic.Int32          // handlers whose work has not ended
 	reload   sync.Mutex
 }
 

@@ -91,18 +91,22 @@ func (p *plugin) ended(container facts.Container, removed bool) {
 		p.chores.add(func(ctx context.Context) { p.noteEnd(ctx, now) })
 	}
 	time.AfterFunc(endGrace, func() {
-		now := now
-		if later, known := p.daemon.lives.get(container.ID); known {
-			now = later
-		}
-		looks := p.chores.add(func(ctx context.Context) { p.lookForLeftovers(ctx, now) })
-		if !looks && p.ctx.Err() == nil {
-			p.daemon.log().Warnf("too much to do: it is not looked for what container %s left mounted", container.ID)
-		}
-		if removed {
-			p.daemon.lives.remove(container.ID)
-		}
+		p.daemon.safely("the search for leftovers", func() { p.lookAfter(now, removed) })
 	})
+}
+
+// lookAfter looks for leftovers when the time for them to go is over.
+func (p *plugin) lookAfter(now life, removed bool) {
+	if later, known := p.daemon.lives.get(now.container.ID); known {
+		now = later
+	}
+	looks := p.chores.add(func(ctx context.Context) { p.lookForLeftovers(ctx, now) })
+	if !looks && p.ctx.Err() == nil {
+		p.daemon.log().Warnf("too much to do: it is not looked for what container %s left mounted", now.container.ID)
+	}
+	if removed {
+		p.daemon.lives.remove(now.container.ID)
+	}
 }
 
 // noteEnd notes what is mounted below the paths that a container shared with the

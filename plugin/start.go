@@ -23,11 +23,15 @@ import (
 // that its real source is known, and more propagation than was decided, still
 // so on a second read. What cannot be told is recorded and refuses nothing.
 func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
+	_, err := answer(ctx, p, handlerStart, pod, c,
+		func(ctx context.Context, t *turn, container facts.Container, force *inForce) (struct{}, error) {
+			return struct{}{}, p.start(ctx, t, container, int(c.GetPid()), force)
+		})
+	return err
+}
+
+func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, pid int, force *inForce) error {
 	d := p.daemon
-	ctx, cancel := p.bound(ctx)
-	defer cancel()
-	container := describe(pod, c)
-	force := d.force.Load()
 	entry, known, err := d.ledger().Get(container.ID)
 	if err != nil {
 		d.log().WithError(err).Error("cannot read what was decided; the start is not compared with it")
@@ -35,7 +39,7 @@ func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 	if !known {
 		entry.Container, entry.Outcomes = container, unjudged(container.Mounts)
 	}
-	x := p.examine(ctx, container, int(c.GetPid()), entry)
+	x := p.examine(ctx, container, pid, entry)
 	defer x.close()
 
 	var refusal error
@@ -46,6 +50,9 @@ func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 	if !enforce && refusal != nil {
 		x.found("would-refuse-start", refusal.Error())
 		refusal = nil
+	}
+	if !t.commit(ctx) {
+		return errOver
 	}
 	d.recordDrift(x, force, refusal)
 	if refusal == nil {

@@ -4,21 +4,31 @@ import (
 	"context"
 
 	"github.com/containerd/nri/pkg/api"
+
+	"github.com/mountward/mountward/pkg/facts"
 )
 
 // StopContainer looks for what is left of the container when it had some time
 // to go. What was decided of it is needed until it is removed. The event also
 // comes for a container whose creation failed, with hardly more than an id.
-func (p *plugin) StopContainer(_ context.Context, pod *api.PodSandbox, c *api.Container) ([]*api.ContainerUpdate, error) {
-	p.ended(describe(pod, c), false)
-	return nil, nil
+func (p *plugin) StopContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) ([]*api.ContainerUpdate, error) {
+	_, err := answer(ctx, p, handlerStop, pod, c,
+		func(_ context.Context, _ *turn, container facts.Container, _ *inForce) (struct{}, error) {
+			p.ended(container, false)
+			return struct{}{}, nil
+		})
+	return nil, err
 }
 
 // RemoveContainer forgets the container, known or not.
-func (p *plugin) RemoveContainer(_ context.Context, pod *api.PodSandbox, c *api.Container) error {
-	p.ended(describe(pod, c), true)
-	if err := p.daemon.ledger().Remove(c.GetId()); err != nil {
-		p.daemon.log().WithError(err).Warn("cannot forget a removed container")
-	}
-	return nil
+func (p *plugin) RemoveContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
+	_, err := answer(ctx, p, handlerRemove, pod, c,
+		func(_ context.Context, _ *turn, container facts.Container, _ *inForce) (struct{}, error) {
+			p.ended(container, true)
+			if err := p.daemon.ledger().Remove(container.ID); err != nil {
+				p.daemon.log().WithError(err).Warn("cannot forget a removed container")
+			}
+			return struct{}{}, nil
+		})
+	return err
 }

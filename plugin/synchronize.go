@@ -21,7 +21,7 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containe
 		byID[pod.GetId()] = pod
 	}
 	p.synced.Store(true)
-	p.work.Go(func() { p.synchronize(p.ctx, byID, containers) })
+	p.background("the proof of what runs", func() { p.synchronize(p.ctx, byID, containers) })
 	return nil, nil
 }
 

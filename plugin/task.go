@@ -40,14 +40,14 @@ func (p *plugin) recordTask(x *examination, f *inForce) {
 		KubeletRoot: vars.KubeletRoot, RuntimeDirs: []string{vars.RuntimeState, vars.RuntimeRoot},
 	}
 	rootfs := x.bundle.Rootfs()
-	p.work.Go(func() {
+	p.background("the map of a task", func() {
 		p.maps <- struct{}{}
+		defer func() { <-p.maps }()
 		ctx, cancel := context.WithTimeout(p.ctx, mapTime)
+		defer cancel()
 		// The handler's context is over by now.
 		sources.Lookup = x.answers.By(func(path string) (facts.HostMount, error) { return sources.Host.Lookup(ctx, path) })
 		event.Task = volumes.Map(ctx, sources, event.PID, rootfs)
-		cancel()
-		<-p.maps
 		p.recordViews(event, vars.KubeletRoot)
 	})
 }

@@ -16,11 +16,15 @@ import (
 // rejects only where a change of ours was undone, or where another plugin added
 // an rshared mount that the policy denies.
 func (p *plugin) ValidateContainerAdjustment(ctx context.Context, req *api.ValidateContainerAdjustmentRequest) error {
+	_, err := answer(ctx, p, handlerValidate, req.GetPod(), req.GetContainer(),
+		func(ctx context.Context, t *turn, container facts.Container, force *inForce) (struct{}, error) {
+			return struct{}{}, p.validate(ctx, t, req, container, force)
+		})
+	return err
+}
+
+func (p *plugin) validate(ctx context.Context, t *turn, req *api.ValidateContainerAdjustmentRequest, container facts.Container, force *inForce) error {
 	d := p.daemon
-	ctx, cancel := p.bound(ctx)
-	defer cancel()
-	force := d.force.Load()
-	container := describe(req.GetPod(), req.GetContainer())
 	if force.refuse != nil {
 		return nil // refused at creation, or a static pod
 	}
@@ -36,6 +40,9 @@ func (p *plugin) ValidateContainerAdjustment(ctx context.Context, req *api.Valid
 	problem := undone(outcomes, final)
 	if problem == nil {
 		problem = d.denied(ctx, p.host, container, final, outcomes, force)
+	}
+	if !t.commit(ctx) {
+		return errOver
 	}
 	if problem == nil {
 		return nil

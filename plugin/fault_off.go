@@ -1,0 +1,6 @@
+//go:build !faults
+
+package main
+
+// fault is where the build with the tag "faults" goes wrong on purpose.
+func (*daemon) fault(handler) {}
