@@ -15,6 +15,10 @@ func (p *plugin) Configure(_ context.Context, config, runtime, version string) (
 	p.daemon.start(config)
 	nri := p.stub.RuntimeNRIVersion()
 	mask := events(nri)
+	p.daemon.state.configured(link{
+		since: p.daemon.now(), pid: p.runtime, runtime: runtime, version: version, nri: nri,
+		timeout: p.stub.RequestTimeout(), events: mask,
+	})
 	log := p.daemon.log().WithField("runtime", runtime+" "+version).WithField("nri", nri)
 	if mask.IsSet(api.Event_VALIDATE_CONTAINER_ADJUSTMENT) {
 		log.Info("connected to the runtime")

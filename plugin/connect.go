@@ -24,14 +24,15 @@ const name = "mountward"
 // plugin is one connection to the runtime. Its methods are the NRI events, one
 // file each.
 type plugin struct {
-	daemon *daemon
-	stub   stub.Stub
-	host   *host
-	ctx    context.Context
-	work   sync.WaitGroup
-	chores *chores
-	maps   chan struct{} // taken while a map is drawn
-	synced atomic.Bool   // the runtime has synchronized us
+	daemon  *daemon
+	stub    stub.Stub
+	host    *host
+	ctx     context.Context
+	runtime int // its process
+	work    sync.WaitGroup
+	chores  *chores
+	maps    chan struct{} // taken while a map is drawn
+	synced  atomic.Bool   // the runtime has synchronized us
 }
 
 // launched reports whether containerd started this process from its plugin
@@ -59,6 +60,7 @@ func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
 	var next retry
 	for {
 		o, err := connectAndServe(ctx, d, config)
+		d.state.disconnected(d.now(), err)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -109,7 +111,7 @@ func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, op
 	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &plugin{daemon: d, ctx: ctx, host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
+	p := &plugin{daemon: d, ctx: ctx, runtime: runtime, host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	defer p.work.Wait()
 	defer cancel()
@@ -121,5 +123,6 @@ func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, op
 	if err == nil {
 		err = errors.New("the runtime closed the connection")
 	}
+	d.state.disconnected(d.now(), err)
 	return p.synced.Load(), err
 }

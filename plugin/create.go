@@ -38,6 +38,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 	if plan.Refusal == nil {
 		d.remember(container, plan, force)
 	}
+	d.state.decided(d.now())
 	d.recordDecision(container, plan, force)
 	return plan.Adjustment, plan.Refusal
 }

@@ -42,6 +42,7 @@ type daemon struct {
 	entries  *ledger.Ledger
 	devices  *device.Cache
 	lives    *lives
+	state    *state
 	repeats  *audit.Repeats
 	kubelet  *kubelet
 	force    atomic.Pointer[inForce]
@@ -55,6 +56,7 @@ func newDaemon(source settings.Source, stderr *os.File) *daemon {
 		source: source, stderr: stderr, now: time.Now,
 		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
 		lives:   newLives(time.Now),
+		state:   newState(time.Now()),
 		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery),
 	}
 	d.kubelet = newKubelet("/proc", func(root, evidence string) {
@@ -154,6 +156,7 @@ func (d *daemon) loadPolicy() {
 	current := d.force.Load()
 	hadFile := current != nil && current.refuse == nil && current.origin != settings.OriginBuiltIn
 	next := load(d.settings, d.mistakes, hadFile)
+	d.state.judged(next.rejected)
 	switch {
 	case next.warning == nil:
 	case next.rejected != nil:

@@ -22,6 +22,7 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containe
 	}
 	p.synced.Store(true)
 	p.background("the proof of what runs", func() { p.synchronize(p.ctx, byID, containers) })
+	p.daemon.state.synchronized()
 	return nil, nil
 }
 
