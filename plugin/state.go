@@ -19,7 +19,7 @@ type state struct {
 	would     atomic.Uint64 // ... that a policy in enforce mode would have refused
 	missed    atomic.Uint64 // containers that were created while we were away
 	late      atomic.Uint64 // handlers that reached our deadline
-	panics    atomic.Uint64 // handlers that panicked
+	panics    atomic.Uint64 // handlers and works in the background that panicked
 
 	last atomic.Int64 // when the last creation was answered, in Unix nanoseconds; 0: none was
 

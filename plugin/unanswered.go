@@ -12,6 +12,7 @@ import (
 
 // unanswered is the answer of a handler whose work did not end in time.
 func (d *daemon) unanswered(h handler, pod *api.PodSandbox, c *api.Container, f *inForce, why error) error {
+	d.state.late.Add(1)
 	container := named(pod, c)
 	refused := f.refuses(h, pod)
 	var answer error
@@ -38,6 +39,7 @@ func (d *daemon) unanswered(h handler, pod *api.PodSandbox, c *api.Container, f 
 
 // crashed is the answer of a handler whose work panicked.
 func (d *daemon) crashed(h handler, pod *api.PodSandbox, c *api.Container, f *inForce, p *panicked) error {
+	d.state.panics.Add(1)
 	container := named(pod, c)
 	event := audit.Crash{
 		Container: audit.ContainerOf(container), Policy: f.record(),
@@ -80,6 +82,7 @@ func (d *daemon) safely(what string, f func()) {
 	if p == nil {
 		return
 	}
+	d.state.panics.Add(1)
 	event := audit.Crash{Handler: what, Panic: p.text, Stack: p.stack}
 	if trail := d.trail.Load(); trail != nil {
 		trail.Record(event)
