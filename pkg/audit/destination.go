@@ -1,13 +1,12 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/sirupsen/logrus"
-
-	"github.com/mountward/mountward/pkg/journal"
 )
 
 // sink is where records go. Only the trail's goroutine calls it.
@@ -17,57 +16,109 @@ type sink interface {
 	String() string
 }
 
+// fate is what became of a record at a destination, the worst last.
+type fate int
+
+const (
+	written fate = iota
+	waits        // in the spool
+	skipped      // a line of the log, for which there is no place in the spool
+	lost
+)
+
 // destination is a sink with the account of what it did not take.
 type destination struct {
 	sink
-	missed uint64 // records not written and not yet told of
-	failed error  // the last answer; nil when it was good
+	missed  uint64 // records lost and not yet told of
+	why     error  // of the last of them; nil: they found no room in the queue
+	skipped uint64 // lines not written and not yet told of
+	state   fate   // of the last record that was not skipped
+	failed  error  // the last answer; nil when it was good
 }
 
 // put writes one record, and after a success tells of those missed before. It
-// reports whether the destination went from good to failing.
-func (d *destination) put(r record, now time.Time) (err error, fell bool) {
-	if err = d.write(r); err != nil {
-		fell = d.failed == nil
-		d.failed = err
+// reports whether the destination does worse than before.
+func (d *destination) put(r record, now time.Time) (f fate, fell bool) {
+	err := d.write(r)
+	switch {
+	case err == nil:
+		f = written
+	case errors.Is(err, errSkipped):
+		d.skipped++
+		return skipped, false
+	case errors.Is(err, errWaits):
+		f = waits
+	default:
+		f = lost
 		d.missed++
-		return err, fell
+		d.why = err
 	}
+	fell = f > d.state
+	d.state, d.failed = f, err
+	if f == written {
+		d.confess(now)
+	}
+	return f, fell
+}
+
+// confess tells a sink that is well of what was lost and skipped.
+func (d *destination) confess(now time.Time) {
 	if d.missed > 0 {
-		if d.write(lossRecord(d, now)) == nil {
-			d.missed = 0
+		if err := d.write(lossRecord(d, now)); err == nil || errors.Is(err, errWaits) {
+			d.missed, d.why = 0, nil
 		}
 	}
-	d.failed = nil
-	return nil, false
+	if d.skipped > 0 && d.write(skipRecord(d, now)) == nil {
+		d.skipped = 0
+	}
 }
 
 func lossRecord(d *destination, now time.Time) record {
 	entry := &logrus.Entry{Time: now, Level: logrus.ErrorLevel, Data: logrus.Fields{"lost": d.missed}}
 	entry.Message = fmt.Sprintf("records of the trail are lost to %s", d)
 	entry.Data[logrus.ErrorKey] = "more came than could be written"
-	if d.failed != nil {
-		entry.Data[logrus.ErrorKey] = d.failed
+	if d.why != nil {
+		entry.Data[logrus.ErrorKey] = d.why
 	}
 	return lineRecord(entry)
 }
 
-func failureRecord(d *destination, now time.Time) record {
+func skipRecord(d *destination, now time.Time) record {
 	return lineRecord(&logrus.Entry{
-		Time: now, Level: logrus.ErrorLevel,
-		Message: fmt.Sprintf("the trail cannot be written to %s", d),
-		Data:    logrus.Fields{logrus.ErrorKey: d.failed},
+		Time: now, Level: logrus.InfoLevel,
+		Message: fmt.Sprintf("lines of the log below warning were not kept for %s while it was away; no event is among them", d),
+		Data:    logrus.Fields{"lines": d.skipped},
 	})
 }
 
-type journalSink struct {
-	path   string
-	writer *journal.Writer
+func failureRecord(d *destination, now time.Time) record {
+	entry := &logrus.Entry{
+		Time: now, Level: logrus.ErrorLevel,
+		Message: fmt.Sprintf("the trail cannot be written to %s", d),
+		Data:    logrus.Fields{logrus.ErrorKey: d.failed},
+	}
+	if d.state == waits {
+		entry.Level = logrus.WarnLevel
+		entry.Message = fmt.Sprintf("the trail cannot be written to %s now; records wait until it is back", d)
+	}
+	return lineRecord(entry)
 }
 
-func (j journalSink) write(r record) error { return j.writer.Send(r.fields) }
-func (j journalSink) close() error         { return j.writer.Close() }
-func (j journalSink) String() string       { return "journal " + j.path }
+func backRecord(d *destination, sent uint64, now time.Time) record {
+	return lineRecord(&logrus.Entry{
+		Time: now, Level: logrus.InfoLevel,
+		Message: fmt.Sprintf("records that had to wait for %s were sent, each with its time in MOUNTWARD_TIME", d),
+		Data:    logrus.Fields{"records": sent},
+	})
+}
+
+func blindRecord(d *destination, why error, now time.Time) record {
+	return lineRecord(&logrus.Entry{
+		Time: now, Level: logrus.WarnLevel,
+		Message: fmt.Sprintf("cannot read what an earlier mountward left for %s", d),
+		Data:    logrus.Fields{logrus.ErrorKey: why},
+	})
+}
 
 // textSink writes lines for people.
 type textSink struct{ out io.Writer }

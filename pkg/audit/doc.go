@@ -4,8 +4,9 @@
 // An event travels through a logrus logger as every other log line does. A hook
 // turns it into ordered journal fields and hands it to a bounded queue; one
 // goroutine writes. Whoever records an event never waits for the journal, a
-// disk or a reader. What could not be written is counted, and said as soon as
-// something gets through again.
+// disk or a reader. What the journal does not take waits in a bounded spool of
+// files and is sent later, in order, also by the next process. What could not be
+// kept is counted, and said as soon as something gets through again.
 //
 // MOUNTWARD_RECORD holds the whole event as JSON with the name of its schema,
 // and is the contract; a file has the same text, one event a line. The flat

@@ -17,6 +17,12 @@ type Options struct {
 	Journal       bool
 	JournalSocket string // default journal.DefaultSocket
 
+	// Spool is a directory for events, and lines of the log from warning on,
+	// that the journal does not take: because it is stopped, restarted or gone.
+	// They are sent when it is back, in order, also by the next process with the
+	// same directory; one process at a time uses it. "" is none: they are lost.
+	Spool string
+
 	// File gets one JSON object a line, also when the journal works. It is
 	// made with mode 0600, and made anew where it was rotated away.
 	File string
@@ -42,11 +48,17 @@ func (o Options) destinations() ([]*destination, error) {
 	}
 	file := o.File
 	if o.Journal && !missing(socket) {
-		writer, err := journal.NewWriter(socket, 0)
-		if err != nil {
+		sink := &journalSink{path: socket}
+		wait := journal.DefaultTimeout
+		if o.Spool != "" {
+			sink.spool = &spooler{dir: o.Spool}
+			wait = journalWait
+		}
+		var err error
+		if sink.writer, err = journal.NewWriter(socket, wait); err != nil {
 			return nil, err
 		}
-		all = append(all, &destination{sink: journalSink{socket, writer}})
+		all = append(all, &destination{sink: sink})
 	} else if file == "" {
 		file = o.Fallback
 	}

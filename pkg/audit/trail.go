@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,8 +33,7 @@ type Trail struct {
 
 	held      atomic.Int64  // bytes of the records in the queue
 	overflow  atomic.Uint64 // records that found no room, not yet told of
-	sent      atomic.Uint64
-	lost      atomic.Uint64
+	counts    counts
 	abandoned atomic.Bool // Close's time is over: what is left is lost
 	done      chan struct{}
 }
@@ -90,10 +90,6 @@ func (t *Trail) prepare(event Event) record {
 	return t.layouts.newRecord(event, t.now())
 }
 
-// Stats returns how many records every destination took, and how many were lost
-// to at least one. It counts log lines too.
-func (t *Trail) Stats() (sent, lost uint64) { return t.sent.Load(), t.lost.Load() }
-
 // Destinations names where the trail goes: "journal /run/...", "file /var/...".
 func (t *Trail) Destinations() []string {
 	var names []string
@@ -144,52 +140,147 @@ func (t *Trail) enqueue(r record) {
 	}
 	t.held.Add(-size)
 	t.overflow.Add(1)
-	t.lost.Add(1)
+	t.counts.lost.Add(1)
 }
 
 func (t *Trail) run() {
 	defer close(t.done)
-	for r := range t.queue {
-		t.held.Add(-r.size())
-		if t.abandoned.Load() {
-			t.lost.Add(1)
-			continue
+	again := time.NewTimer(0)
+	defer again.Stop()
+	for open := true; open; {
+		var r record
+		select {
+		case r, open = <-t.queue:
+			if open {
+				t.take(r)
+			}
+		case <-again.C:
 		}
-		if r.later != nil {
-			r = t.layouts.newRecord(r.later, r.time)
+		if wait, more := t.resend(); more {
+			again.Reset(wait)
 		}
-		t.deliver(r)
 	}
+	t.finish()
 	// Nothing is left that could tell of an error here.
 	_ = closeAll(t.destinations)
+}
+
+// finish sends what waits as long as the journal takes it; the rest is for the
+// next process, and so is what was lost.
+func (t *Trail) finish() {
+	for _, d := range t.destinations {
+		if j, ok := d.sink.(*journalSink); ok {
+			j.hurry()
+		}
+	}
+	for !t.abandoned.Load() {
+		if wait, more := t.resend(); !more || wait > 0 {
+			break
+		}
+	}
+	for _, d := range t.destinations {
+		if j, ok := d.sink.(*journalSink); ok && j.spool != nil && d.missed > 0 {
+			_ = j.keep(lossRecord(d, t.now()), true) // it is over; nobody is left to tell
+		}
+	}
+}
+
+// take takes one record out of the queue.
+func (t *Trail) take(r record) {
+	t.held.Add(-r.size())
+	if t.abandoned.Load() {
+		t.counts.lost.Add(1)
+		return
+	}
+	if r.later != nil {
+		r = t.render(r)
+	}
+	t.deliver(r)
+}
+
+// render makes the record of an event that was copied. A panic in it must not
+// end the trail: it is recorded in its place.
+func (t *Trail) render(r record) (rendered record) {
+	defer func() {
+		if why := recover(); why != nil {
+			crash, _ := Crash{
+				Handler: fmt.Sprintf("record of %T", r.later),
+				Panic:   fmt.Sprint(why), Stack: string(debug.Stack()),
+			}.copied()
+			rendered = t.layouts.newRecord(crash, r.time)
+		}
+	}()
+	return t.layouts.newRecord(r.later, r.time)
 }
 
 // deliver writes one record everywhere. A destination that begins to fail is
 // told of to the others.
 func (t *Trail) deliver(r record) {
 	overflow := t.overflow.Swap(0)
-	taken := true
+	worst := written
 	var fallen []*destination
 	for _, d := range t.destinations {
-		d.missed += overflow
-		err, fell := d.put(r, t.now())
-		taken = taken && err == nil
+		if overflow > 0 {
+			d.missed, d.why = d.missed+overflow, nil
+		}
+		f, fell := d.put(r, t.now())
+		worst = max(worst, f)
 		if fell {
 			fallen = append(fallen, d)
 		}
 	}
-	if taken {
-		t.sent.Add(1)
-	} else {
-		t.lost.Add(1)
-	}
+	t.counts.add(worst, 1)
 	for _, from := range fallen {
-		for _, to := range t.destinations {
-			if to.failed == nil {
-				// What fails here shows with the next record.
-				_ = to.write(failureRecord(from, t.now()))
-			}
+		t.tell(failureRecord(from, t.now()), from)
+	}
+}
+
+// tell tells the destinations that are well of what another one does.
+func (t *Trail) tell(r record, of *destination) {
+	for _, to := range t.destinations {
+		if to != of && to.failed == nil {
+			// What fails here shows with the next record.
+			_ = to.write(r)
 		}
+	}
+}
+
+// resend sends what waits in the spool. It returns when to do so again, false
+// where nothing waits.
+func (t *Trail) resend() (wait time.Duration, more bool) {
+	waiting := 0
+	for _, d := range t.destinations {
+		j, ok := d.sink.(*journalSink)
+		if !ok || j.spool == nil {
+			continue
+		}
+		t.account(d, j.resend())
+		if due, again := j.due(); again && (!more || due < wait) {
+			wait, more = due, true
+		}
+		waiting += j.spool.waiting()
+	}
+	t.counts.waiting.Store(int64(waiting))
+	return wait, more
+}
+
+// account counts what came of resending, and says what was lost and that the
+// journal is back.
+func (t *Trail) account(d *destination, done resent) {
+	t.counts.add(written, done.sent)
+	t.counts.add(lost, done.lost)
+	if done.blind != nil {
+		t.tell(blindRecord(d, done.blind, t.now()), nil)
+	}
+	if done.lost > 0 {
+		d.missed, d.why = d.missed+done.lost, done.why
+	}
+	if done.backed > 0 {
+		d.state, d.failed = written, nil
+		back := backRecord(d, done.backed, t.now())
+		_ = d.write(back) // what fails here shows with the next record
+		t.tell(back, d)
+		d.confess(t.now())
 	}
 }
 

@@ -55,7 +55,12 @@ func (w *Writer) Send(fields []Field) error {
 	if err != nil {
 		return err
 	}
-	err = w.sendmsg(record, nil)
+	return w.SendEncoded(record)
+}
+
+// SendEncoded sends a record as Encode has made it, with the errors of Send.
+func (w *Writer) SendEncoded(record []byte) error {
+	err := w.sendmsg(record, nil)
 	if errors.Is(err, syscall.EMSGSIZE) || errors.Is(err, syscall.ENOBUFS) {
 		err = w.sendFile(record)
 	}

@@ -26,32 +26,34 @@ printf '[Journal]\nStorage=volatile\nAudit=\nReadKMsg=no\nRateLimitIntervalSec=0
 	> /run/systemd/journald.conf.d/test.conf
 echo 0123456789abcdef0123456789abcdef > /run/machine-id
 mount --bind /run/machine-id /etc/machine-id
-exec "$1"
+exec sleep infinity
 `
 
-// daemon is a systemd-journald in a mount namespace of its own.
+const program = "/lib/systemd/systemd-journald"
+
+// daemon is a systemd-journald in a mount namespace of its own, which outlives
+// it: another one finds the journal of the one before.
 type daemon struct {
-	socket string // as seen from here
-	dir    string // of its journal
+	socket  string // as seen from here
+	dir     string // of its journal
+	holder  int    // pid of what keeps the namespace
+	process *process
 }
 
-// startJournald starts a daemon that ends with the test, also when the test is
-// killed.
-func startJournald(t *testing.T) daemon {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: journald runs in a mount namespace of its own")
-	}
-	program := "/lib/systemd/systemd-journald"
-	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("this test needs the Debian package systemd: %v", err)
-	}
-	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c", setup, "sh", program)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+// process is a program that ends with the test, also when the test is killed.
+type process struct {
+	*os.Process
+	ended  chan struct{}
+	output bytes.Buffer
+}
 
-	started, ended := make(chan error), make(chan struct{})
+func start(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	p := &process{ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.output, &p.output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started := make(chan error)
 	go func() {
 		// The kernel sends the death signal when the thread that forked ends.
 		runtime.LockOSThread()
@@ -60,57 +62,94 @@ func startJournald(t *testing.T) daemon {
 		started <- err
 		if err == nil {
 			_ = cmd.Wait() // it ends by our signal; what it said is in output
-			close(ended)
+			close(p.ended)
 		}
 	}()
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
+	p.Process = cmd.Process
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-ended:
-		case <-time.After(10 * time.Second):
-			_ = cmd.Process.Kill()
-			<-ended
-		}
+		p.end(syscall.SIGTERM)
 		if t.Failed() {
-			t.Logf("journald said:\n%s", output.String())
+			t.Logf("%s said:\n%s", name, p.output.String())
 		}
 	})
+	return p
+}
 
-	root := fmt.Sprintf("/proc/%d/root", cmd.Process.Pid)
-	d := daemon{
+// end ends the process, by force if the signal does not.
+func (p *process) end(signal os.Signal) {
+	_ = p.Signal(syscall.SIGCONT)
+	_ = p.Signal(signal)
+	select {
+	case <-p.ended:
+	case <-time.After(10 * time.Second):
+		_ = p.Kill()
+		<-p.ended
+	}
+}
+
+// startJournald starts a daemon that ends with the test.
+func startJournald(t *testing.T) *daemon {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: journald runs in a mount namespace of its own")
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("this test needs the Debian package systemd: %v", err)
+	}
+	holder := start(t, "unshare", "--mount", "--propagation", "private", "sh", "-c", setup, "sh")
+	root := fmt.Sprintf("/proc/%d/root", holder.Pid)
+	d := &daemon{
 		socket: filepath.Join(root, "run/systemd/journal/socket"),
 		dir:    filepath.Join(root, "run/log/journal"),
+		holder: holder.Pid,
 	}
-	waitFor(t, "journald's socket", func() bool {
+	waitFor(t, "the namespace", func() bool {
 		// /proc/<pid>/root is this namespace until unshare has made its own.
-		id, err := os.ReadFile(filepath.Join(root, "run/machine-id"))
-		if err != nil || !bytes.HasPrefix(id, []byte("0123456789abcdef")) {
-			return false
-		}
-		_, err = os.Stat(d.socket)
+		id, err := os.ReadFile(filepath.Join(root, "etc/machine-id"))
+		return err == nil && bytes.HasPrefix(id, []byte("0123456789abcdef"))
+	})
+	d.start(t)
+	return d
+}
+
+// start starts a journald, the first one or another one.
+func (d *daemon) start(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(d.socket); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	d.process = start(t, "nsenter", fmt.Sprintf("--mount=/proc/%d/ns/mnt", d.holder), program)
+	waitFor(t, "journald's socket", func() bool {
+		_, err := os.Stat(d.socket)
 		return err == nil
 	})
-	return d
 }
 
 type pair struct{ Name, Value string }
 
-// read returns the records that match, as soon as there are as many as wanted.
-func (d daemon) read(t *testing.T, count int, match ...string) [][]pair {
+// find returns the records that match now.
+func (d *daemon) find(t *testing.T, match ...string) [][]pair {
 	t.Helper()
-	var records [][]pair
+	args := append([]string{"--directory", d.dir, "--output", "export", "--quiet"}, match...)
+	output, err := exec.Command("journalctl", args...).Output()
+	if err != nil {
+		return nil // nothing was written yet
+	}
+	records, err := parseExport(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// read returns the records that match, as soon as there are as many as wanted.
+func (d *daemon) read(t *testing.T, count int, match ...string) (records [][]pair) {
+	t.Helper()
 	waitFor(t, fmt.Sprintf("%d records", count), func() bool {
-		args := append([]string{"--directory", d.dir, "--output", "export", "--quiet"}, match...)
-		output, err := exec.Command("journalctl", args...).Output()
-		if err != nil {
-			return false
-		}
-		if records, err = parseExport(output); err != nil {
-			t.Fatal(err)
-		}
+		records = d.find(t, match...)
 		return len(records) >= count
 	})
 	if len(records) != count {

@@ -174,7 +174,7 @@ func updateCatalog(t *testing.T, root string) {
 
 // explainer returns what journalctl -x says of the record with an id. journalctl
 // knows one place for its catalog only: ours is bound there, for it alone.
-func explainer(t *testing.T, d daemon) func(id string) string {
+func explainer(t *testing.T, d *daemon) func(id string) string {
 	t.Helper()
 	root := t.TempDir()
 	updateCatalog(t, root)

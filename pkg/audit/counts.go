@@ -1,0 +1,42 @@
+package audit
+
+import "sync/atomic"
+
+// Counts are the numbers of records, events and lines of the log, since the
+// trail began. Nothing is in two of them but a record that one destination lost
+// and another one got later.
+type Counts struct {
+	Sent    uint64 // taken by every destination
+	Lost    uint64 // to at least one destination
+	Skipped uint64 // lines of the log below warning while the journal was away
+	Waiting uint64 // in the spool now, also from an earlier process
+}
+
+type counts struct {
+	sent, lost, skipped atomic.Uint64
+	waiting             atomic.Int64
+}
+
+func (c *counts) add(f fate, n uint64) {
+	switch f {
+	case written:
+		c.sent.Add(n)
+	case skipped:
+		c.skipped.Add(n)
+	case lost:
+		c.lost.Add(n)
+	case waits: // it counts when it is sent
+	}
+}
+
+// Counts returns what became of the records so far.
+func (t *Trail) Counts() Counts {
+	return Counts{
+		Sent: t.counts.sent.Load(), Lost: t.counts.lost.Load(),
+		Skipped: t.counts.skipped.Load(), Waiting: uint64(t.counts.waiting.Load()),
+	}
+}
+
+// Stats returns how many records every destination took, and how many were lost
+// to at least one. It counts log lines too.
+func (t *Trail) Stats() (sent, lost uint64) { return t.counts.sent.Load(), t.counts.lost.Load() }
