@@ -112,6 +112,7 @@ func (d *daemon) fails(why error) {
 func (d *daemon) openTrail() error {
 	options := audit.Options{
 		Journal:  d.settings.Audit.Journal,
+		Spool:    d.settings.SpoolDir(),
 		File:     d.settings.Audit.File,
 		Fallback: audit.FallbackFile,
 	}

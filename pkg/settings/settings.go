@@ -118,3 +118,9 @@ func Default() Settings {
 // ContainersDir returns the directory of what was decided, one file a
 // container.
 func (s Settings) ContainersDir() string { return filepath.Join(s.RuntimeDir, "containers") }
+
+// SpoolDir returns the directory of records that the journal has not taken yet.
+func (s Settings) SpoolDir() string { return filepath.Join(s.RuntimeDir, "spool") }
+
+// CrashDir returns the directory of what the daemon printed when it crashed.
+func (s Settings) CrashDir() string { return filepath.Join(s.StateDir, "crash") }

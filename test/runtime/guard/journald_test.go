@@ -31,7 +31,7 @@ exec /lib/systemd/systemd-journald
 
 // startJournald starts the real one where programs look for it, which is free
 // in the namespace of the tests, and removes it with the test.
-func startJournald(t *testing.T) {
+func startJournald(t *testing.T) *os.Process {
 	t.Helper()
 	harness.NeedsRoot(t)
 	for _, dir := range []string{"/run/systemd", "/run/log"} {
@@ -56,6 +56,7 @@ func startJournald(t *testing.T) {
 		close(ended)
 	}()
 	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGCONT)
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-ended:
@@ -69,11 +70,12 @@ func startJournald(t *testing.T) {
 	})
 	for range 600 {
 		if _, err := os.Stat("/run/systemd/journal/socket"); err == nil {
-			return
+			return cmd.Process
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("journald has no socket")
+	return nil
 }
 
 // entry is one record of the journal: every field with all its values.
