@@ -93,6 +93,9 @@ func (d *daemon) open() (name string) {
 	if err := d.openTrail(); err != nil {
 		d.log().WithError(err).Error("cannot write the audit trail where the settings want it")
 	}
+	if err := d.watchCrashes(d.settings.CrashDir()); err != nil {
+		d.log().WithError(err).Warn("a crash of mountward would leave no record")
+	}
 	return name
 }
 

@@ -11,8 +11,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain makes this program the mountward of the scripts.
+// TestMain makes this program the mountward of the scripts, and the one that is
+// to crash.
 func TestMain(m *testing.M) {
+	if config := os.Getenv(crashTest); config != "" {
+		crash(config, os.Getenv(crashHow))
+	}
 	testscript.Main(m, map[string]func(){"mountward": main})
 }
 
