@@ -41,6 +41,7 @@ type Container struct {
 	Privileged    Answer            `json:"privileged"`
 	UserNamespace bool              `json:"user_namespace,omitempty"`
 	Role          string            `json:"role,omitempty"` // see Role
+	Hazards       []Hazard          `json:"-"`              // of the mounts as asked; see package hazard
 }
 
 // Device is one device node of the container's OCI specification.

@@ -15,6 +15,7 @@ func clone(e Entry) Entry {
 	c.Pod.Labels = maps.Clone(c.Pod.Labels)
 	c.Pod.Annotations = maps.Clone(c.Pod.Annotations)
 	c.Devices = nil // a privileged container has hundreds, and the runtime tells them with every event
+	c.Hazards = nil // a function of what is kept
 	c.Mounts = slices.Clone(c.Mounts)
 	for i := range c.Mounts {
 		own(&c.Mounts[i])
