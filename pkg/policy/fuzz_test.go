@@ -78,6 +78,9 @@ func (m *maker) container() facts.Container {
 			mount.Actual = m.identity()
 		}
 		c.Mounts = append(c.Mounts, mount)
+		if m.byte()%3 == 1 {
+			c.Hazards = append(c.Hazards, hazard(facts.HazardCode(m.text("MW101", "MW102")), m.text("", "a link"), m.path(), mount.Destination))
+		}
 	}
 	return c
 }
@@ -138,6 +141,7 @@ func FuzzDecide(f *testing.F) {
 		string(config.Policy()),
 		string(every),
 		head + "[[rule]]\nname = \"a\"\nmatch.source = [\"/data/**\", \"/*/lib/**\"]\nexcept.source = [\"/data/x\"]\naction = \"deny\"\n",
+		head + "[[rule]]\nname = \"a\"\nmatch.hazard = [\"MW101\"]\nexcept.hazard = [\"MW102\"]\naction = \"deny\"\n",
 		head + "[[rule]]\nname = \"a\"\nmatch.source = [\"/data/**\", \"${runtime_root}\"]\nexcept.privileged = true\naction = \"allow\"\n",
 	} {
 		policies = append(policies, pair{parse(f, text), parse(f, text+below)})

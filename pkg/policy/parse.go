@@ -56,6 +56,7 @@ func (c *compiler) policy(raw *rawFile) *Policy {
 	}
 	c.word([]any{"mode"}, raw.Mode, string(ModeAudit), string(ModeEnforce))
 	c.word([]any{"default"}, raw.Default, string(facts.ActionAllow), string(facts.ActionDeny))
+	p.Hazards = c.hazards(raw.Hazards)
 	if len(raw.Rules) > MaxRules {
 		c.fail([]any{"rule", MaxRules}, "a policy has at most %d rules, this one has %d", MaxRules, len(raw.Rules))
 		return p

@@ -10,6 +10,7 @@ import (
 const (
 	keyPrivileged = "privileged"
 	keySource     = "source"
+	keyHazard     = "hazard"
 )
 
 // condition makes the selectors of match or except, the cheap ones first.
@@ -21,6 +22,7 @@ func (c *compiler) condition(at []any, raw *rawMatch, oneKey bool) condition {
 	m.answer("static_pod", raw.StaticPod, func(q *query) facts.Answer { return q.static })
 	m.propagation(raw.Propagation)
 	m.role(raw.Role)
+	m.hazards(raw.Hazard)
 	m.names("namespace", raw.Namespace, func(q *query) string { return q.container.Pod.Namespace })
 	m.names("pod", raw.Pod, func(q *query) string { return q.container.Pod.Name })
 	m.names("container", raw.Container, func(q *query) string { return q.container.Name })

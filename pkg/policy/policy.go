@@ -19,8 +19,9 @@ type Policy struct {
 	Mode    Mode
 	Default facts.Action // ActionAllow or ActionDeny, for what no rule decides
 	Rules   []Rule
-	Name    string // of the file
-	SHA256  string // of the file's bytes, in hexadecimal
+	Hazards map[facts.HazardCode]HazardRule // what differs from HazardWarn
+	Name    string                          // of the file
+	SHA256  string                          // of the file's bytes, in hexadecimal
 
 	position string // of the default
 	globs    int    // path globs in all rules; each has its place in a binding

@@ -7,7 +7,9 @@ type query struct {
 	binding
 	container   *facts.Container
 	static      facts.Answer
+	hazards     map[string][]facts.Hazard // of the container, by destination; nil until asked for
 	asked       facts.Propagation
+	raw         string // destination as given
 	destination string
 	given       string         // source, cleaned; "" where it is not absolute
 	canonical   string         // source on the host; "" where not resolved
@@ -17,7 +19,7 @@ type query struct {
 }
 
 func (q *query) ask(m *facts.Mount) {
-	q.asked, q.destination = m.Requested(), m.CleanDestination()
+	q.asked, q.raw, q.destination = m.Requested(), m.Destination, m.CleanDestination()
 	q.given, _ = facts.CleanAbs(m.Source)
 	q.canonical, q.identity = "", facts.Identity{}
 	if m.Host != nil {

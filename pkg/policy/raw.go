@@ -7,6 +7,8 @@ type rawFile struct {
 	Mode    string    `toml:"mode"`
 	Default string    `toml:"default"`
 	Rules   []rawRule `toml:"rule"`
+
+	Hazards map[string]string `toml:"hazards"`
 }
 
 type rawRule struct {
@@ -30,4 +32,5 @@ type rawMatch struct {
 	Privileged  *bool          `toml:"privileged"`
 	StaticPod   *bool          `toml:"static_pod"`
 	Role        []string       `toml:"role"`
+	Hazard      []string       `toml:"hazard"`
 }

@@ -18,10 +18,16 @@ func (p *Policy) Denies() bool {
 
 // AsksPrivilege reports whether a rule asks if the container is privileged.
 // Where none does, a better answer at start can change no decision.
-func (p *Policy) AsksPrivilege() bool {
+func (p *Policy) AsksPrivilege() bool { return p.asks(keyPrivileged) }
+
+// AsksHazards reports whether a rule asks for hazards. Where none does,
+// Container.Hazards need not be known.
+func (p *Policy) AsksHazards() bool { return p.asks(keyHazard) }
+
+func (p *Policy) asks(key string) bool {
 	for i := range p.Rules {
 		rule := &p.Rules[i]
-		if rule.match.names(keyPrivileged) || rule.except != nil && rule.except.names(keyPrivileged) {
+		if rule.match.names(key) || rule.except != nil && rule.except.names(key) {
 			return true
 		}
 	}

@@ -39,7 +39,7 @@ func (c *checker) unknown(table, child *node, name string, known map[string]refl
 		return
 	}
 	list := strings.Join(names, ", ")
-	if near := nearest(name, names); near != "" {
+	if near := Nearest(name, names); near != "" {
 		c.fail(child.at, "unknown key %s: did you mean %q? (known here: %s)", full, near, list)
 		return
 	}
@@ -80,8 +80,9 @@ func (c *checker) inList(path []string) bool {
 	return n.origin == headers
 }
 
-// nearest returns the known key that a misspelling is closest to, or "".
-func nearest(name string, known []string) string {
+// Nearest returns the known key that a misspelling is closest to, or "" where
+// none is close.
+func Nearest(name string, known []string) string {
 	best, distance := "", 3
 	for _, k := range known {
 		if d := edits(name, k); d < distance && 2*d <= len(k) {
