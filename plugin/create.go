@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hazard"
 	"github.com/mountward/mountward/pkg/ledger"
 	"github.com/mountward/mountward/pkg/policy"
 )
@@ -40,6 +41,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 	}
 	d.state.decided(d.now())
 	d.recordDecision(container, plan, force)
+	d.recordHazards(container, plan, force)
 	return plan.Adjustment, plan.Refusal
 }
 
@@ -48,6 +50,8 @@ func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, 
 	h.resolve(ctx, container.Mounts)
 	env := h.env(ctx, force.policy, false)
 	container.Role = facts.Role(container.Mounts, env.KubeletRoot)
+	where := dangerous(env.Vars)
+	container.Hazards = hazard.Check(hazard.Asked(*container, where))
 	plan := apply.Spec(apply.Request{
 		Container:   *container,
 		Decisions:   force.policy.Decide(*container, env, false),
@@ -56,6 +60,9 @@ func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, 
 		Raise:       policy.OnUnmet(d.settings.Guard.OnUnmetRaise),
 		Lower:       policy.OnUnmet(d.settings.Guard.OnUnmetLower),
 		Table:       h.table(ctx),
+		Hazards: func(outcomes []facts.Outcome) []facts.Hazard {
+			return force.policy.Judge(hazard.After(*container, outcomes, where))
+		},
 	})
 	if raises(plan.Outcomes) {
 		plan.Findings = append(plan.Findings, h.findings(ctx)...)
@@ -77,7 +84,7 @@ func raises(outcomes []facts.Outcome) bool {
 // remember keeps what was decided for the validation, the proof and what comes
 // after them. Without it the proof cannot tell; the container goes on.
 func (d *daemon) remember(container facts.Container, plan apply.Plan, force *inForce) {
-	container.Mounts = nil // the outcomes have them
+	container.Mounts, container.Hazards = nil, nil // the outcomes have them, or show them
 	err := d.ledger().Put(ledger.Entry{
 		Container: container, Outcomes: plan.Outcomes, Created: d.now(),
 		Mode: string(force.policy.Mode), PolicyName: force.policy.Name, PolicySHA256: force.policy.SHA256,

@@ -46,7 +46,11 @@ func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) 
 		return nil
 	}
 	env := p.host.env(ctx, force.policy, true)
-	container.Role = facts.Role(s.asked(), env.KubeletRoot)
+	asked := s.asked()
+	container.Role = facts.Role(asked, env.KubeletRoot)
+	if force.policy.AsksHazards() {
+		container.Hazards = askedHazards(container, asked, dangerous(env.Vars))
+	}
 	for _, q := range s.questions {
 		container.Mounts = append(container.Mounts, q.mount)
 	}

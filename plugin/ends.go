@@ -71,16 +71,24 @@ func (p *plugin) begin(x *examination) {
 // shared returns the paths of the host below which the container can mount.
 func (x *examination) shared() []string {
 	var paths []string
-	for i, place := range x.located.Places {
-		if !place.Found || place.Entry.State.Peer == 0 {
-			continue
-		}
-		host, err := x.lookup(x.entry.Outcomes[i].Mount.Source)
-		if err == nil && host.State.Peer == place.Entry.State.Peer {
+	for i := range x.located.Places {
+		if x.isPeer(i) {
+			host, _ := x.lookup(x.entry.Outcomes[i].Mount.Source) // which isPeer asked for
 			paths = append(paths, host.Canonical)
 		}
 	}
 	return paths
+}
+
+// isPeer reports whether a mount is in one peer group with its source on the
+// host: what the container mounts on it appears there.
+func (x *examination) isPeer(i int) bool {
+	place := x.located.Places[i]
+	if !place.Found || place.Entry.State.Peer == 0 {
+		return false
+	}
+	host, err := x.lookup(x.entry.Outcomes[i].Mount.Source)
+	return err == nil && host.State.Peer == place.Entry.State.Peer
 }
 
 // ended looks, some time after a container's end, for what of it is still

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hazard"
+	"github.com/mountward/mountward/pkg/policy"
 	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/verify"
 )
@@ -106,5 +110,39 @@ func (d *daemon) recordDrift(x *examination, f *inForce, refusal error) {
 	if refusal != nil {
 		event.Owner = refusal.Error()
 	}
+	d.trail.Load().Record(event)
+}
+
+// recordHazards records the hazards of a creation: in enforce mode those of the
+// list that the runtime gets. In audit mode it gets the asked one, and what
+// would have been decided is recorded beside it.
+func (d *daemon) recordHazards(c facts.Container, plan apply.Plan, f *inForce) {
+	event := audit.Hazard{Refused: plan.Refusal != nil, Hazards: plan.Hazards}
+	if f.policy.Mode != policy.ModeEnforce {
+		event.Hazards = append(event.Hazards, f.policy.Judge(hazard.Without(c.Hazards, plan.Hazards))...)
+	}
+	event.Denied = plan.Refusal == nil && slices.ContainsFunc(plan.Hazards, denies)
+	d.recordHazard(c, f, event)
+}
+
+// recordMountedHazards records what only the kernel's table shows.
+func (d *daemon) recordMountedHazards(x *examination, f *inForce, hazards []facts.Hazard, refusal error) {
+	d.recordHazard(x.container, f, audit.Hazard{
+		Refused: refusal != nil, Hazards: hazards, Denied: refusal == nil && slices.ContainsFunc(hazards, denies),
+	})
+}
+
+func denies(h facts.Hazard) bool { return h.Action == facts.HazardDeny }
+
+func (d *daemon) recordHazard(c facts.Container, f *inForce, event audit.Hazard) {
+	if len(event.Hazards) == 0 {
+		return
+	}
+	event.Container, event.Policy = audit.ContainerOf(c), f.record()
+	repeated, ok := d.repeats.See(audit.KeyOfHazard(event), d.now())
+	if !ok {
+		return
+	}
+	event.Repeated = repeated
 	d.trail.Load().Record(event)
 }

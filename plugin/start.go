@@ -18,10 +18,11 @@ import (
 // kernel's tables, the deny rules are asked once more about what is really
 // mounted, and the map of the task is recorded.
 //
-// An error stops the container. There are two reasons for one, both only in
+// An error stops the container. There are three reasons for one, all only in
 // enforce mode and never for a static pod: a mount that the policy denies now
-// that its real source is known, and more propagation than was decided, still
-// so on a second read. What cannot be told is recorded and refuses nothing.
+// that its real source is known, more propagation than was decided, still so on
+// a second read, and a hazard that the policy denies and that only the kernel's
+// table shows. What cannot be told is recorded and refuses nothing.
 func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
 	_, err := answer(ctx, p, handlerStart, pod, c,
 		func(ctx context.Context, t *turn, container facts.Container, force *inForce) (struct{}, error) {
@@ -46,6 +47,10 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	if x.proven() && known {
 		refusal = p.stops(ctx, x, force)
 	}
+	hazards := x.hazards(force)
+	if refusal == nil && known {
+		refusal = deniedHazard(x, hazards)
+	}
 	enforce := force.policy.Mode == policy.ModeEnforce && force.refuse == nil && container.Pod.Static().Truth != facts.Yes
 	if !enforce && refusal != nil {
 		x.found("would-refuse-start", refusal.Error())
@@ -55,6 +60,7 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 		return errOver
 	}
 	d.recordDrift(x, force, refusal)
+	d.recordMountedHazards(x, force, hazards, refusal)
 	if refusal == nil {
 		if x.proven() {
 			p.begin(x)

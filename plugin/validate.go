@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/hazard"
 	"github.com/mountward/mountward/pkg/policy"
 )
 
@@ -126,6 +127,9 @@ func (d *daemon) denied(ctx context.Context, h *host, container facts.Container,
 	env := h.env(ctx, force.policy, false)
 	container.Mounts = final
 	container.Role = facts.Role(final, env.KubeletRoot)
+	if force.policy.AsksHazards() {
+		container.Hazards = hazard.Check(hazard.Asked(container, dangerous(env.Vars)))
+	}
 	for i, decision := range force.policy.Decide(container, env, false) {
 		if decision.Action != facts.ActionDeny || !isNew(final[i]) {
 			continue

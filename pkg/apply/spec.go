@@ -24,6 +24,10 @@ type Request struct {
 	// when its rule does not.
 	Raise, Lower policy.OnUnmet
 
+	// Hazards returns the hazards of the list as it was decided, with what the
+	// policy says about each. Nil: none are looked for.
+	Hazards func([]facts.Outcome) []facts.Hazard
+
 	// Table returns the runtime's mount table. It is called only when a mount
 	// is to be set to rslave or rshared, the only ones the runtime checks. An
 	// error leaves such a mount as it is: not knowing the host never refuses a
@@ -35,6 +39,7 @@ type Request struct {
 type Plan struct {
 	Outcomes   []facts.Outcome // one a mount
 	Findings   []facts.Finding
+	Hazards    []facts.Hazard
 	Adjustment *api.ContainerAdjustment // nil when nothing changes
 	Refusal    error                    // nil unless the container is refused
 }
@@ -54,6 +59,10 @@ func Spec(r Request) Plan {
 	}
 	p.coverOptionless(&plan)
 	plan.Findings = append(plan.Findings, p.findings...)
+	if r.Hazards != nil {
+		plan.Hazards = r.Hazards(plan.Outcomes)
+		p.denyHazards(&plan)
+	}
 	if !r.Enforce {
 		wouldOnly(plan.Outcomes)
 		return plan

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountward/mountward/pkg/facts"
 )
 
 func kinds() []kind {
-	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash()}
+	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash(), kindHazard()}
 }
 
 func TestEveryMessageIDHasItsCatalogEntry(t *testing.T) {
@@ -36,6 +38,7 @@ func TestCatalogFitsATerminalAndNamesOnlyFieldsThatAreSent(t *testing.T) {
 		Task{Container: testContainer(), Policy: testPolicy()},
 		Drift{Container: testContainer(), Policy: testPolicy()},
 		Leftover{Container: testContainer()},
+		Hazard{Container: testContainer(), Policy: testPolicy(), Hazards: []facts.Hazard{{Code: facts.HazardInsideShared}}},
 		Crash{Container: testContainer(), Policy: testPolicy(), Handler: "create", Panic: "boom", Stack: "goroutine 1"},
 		PolicyLoaded{Policy: testPolicy()},
 		PolicyRejected{Name: "p", InForce: InForce{Policy: testPolicy(), Source: FromFile}},

@@ -9,7 +9,7 @@ import (
 )
 
 // Event is something the trail records: [PolicyLoaded], [PolicyRejected],
-// [Decision], [Drift], [Task], [Leftover] or [Crash].
+// [Decision], [Hazard], [Drift], [Task], [Leftover] or [Crash].
 type Event interface {
 	describe() description
 }

@@ -10,6 +10,7 @@ const (
 	IDTask           = "b77b9611c46d4bb1905308caf83116f6"
 	IDLeftover       = "c09d41bc801640cc8f087967e842b13a"
 	IDCrash          = "ed5619f8fb5c4fc984aa193e2b1832e3"
+	IDHazard         = "b50df20f496e49b0a9999c18d9e1b040"
 )
 
 // Identifier is the SYSLOG_IDENTIFIER of every record.
@@ -34,3 +35,4 @@ func kindDrift() kind    { return kind{"drift", "mountward.drift/v1", IDDrift} }
 func kindTask() kind     { return kind{"task", "mountward.task/v1", IDTask} }
 func kindLeftover() kind { return kind{"leftover", "mountward.leftover/v1", IDLeftover} }
 func kindCrash() kind    { return kind{"crash", "mountward.crash/v1", IDCrash} }
+func kindHazard() kind   { return kind{"hazard", "mountward.hazard/v1", IDHazard} }

@@ -27,6 +27,7 @@ func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 		}}},
 		Leftover{Container: container, Mounts: []LeftoverMount{{Path: "/x", Backing: volumes.Backing{LVs: []string{"a/b"}}}}},
 		Crash{Container: container, Panic: "boom", Stack: "goroutine 1"},
+		Hazard{Container: container, Hazards: []facts.Hazard{{Code: "MW101", Destinations: []string{"/x"}}}},
 		Drift{Container: container, Findings: findings, Proofs: []verify.Proof{{Seen: state(), Host: state()}}},
 	}
 	for _, event := range events {

@@ -91,21 +91,25 @@ func TestTrailIsFoundByItsFieldsAndExplained(t *testing.T) {
 	}}})
 	trail.Record(audit.Leftover{Container: container, Mounts: []audit.LeftoverMount{{Code: "made", Path: evil, Why: evil, Line: evil}}})
 	trail.Record(audit.Crash{Container: container, Policy: policy, Handler: "create", Panic: evil, Stack: evil})
+	trail.Record(audit.Hazard{Container: container, Policy: policy, Hazards: []facts.Hazard{
+		{Code: facts.HazardShadowed, Message: "is hidden", Destinations: []string{evil}, Action: facts.HazardWarn},
+		{Code: facts.HazardInsideShared, Message: "lands inside", Destinations: []string{"/b", evil}, Action: facts.HazardWarn},
+	}})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := trail.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if sent, lost := trail.Stats(); sent != 7 || lost != 0 {
-		t.Errorf("sent %d, lost %d; want 7 and 0", sent, lost)
+	if sent, lost := trail.Stats(); sent != 8 || lost != 0 {
+		t.Errorf("sent %d, lost %d; want 8 and 0", sent, lost)
 	}
 
-	d.read(t, 7, "SYSLOG_IDENTIFIER=mountward")
+	d.read(t, 8, "SYSLOG_IDENTIFIER=mountward")
 	explain := explainer(t, d)
 	for event, id := range map[string]string{
 		"policy-loaded": audit.IDPolicyLoaded, "policy-rejected": audit.IDPolicyRejected,
 		"decision": audit.IDDecision, "drift": audit.IDDrift, "task": audit.IDTask, "leftover": audit.IDLeftover,
-		"crash": audit.IDCrash,
+		"crash": audit.IDCrash, "hazard": audit.IDHazard,
 	} {
 		record := d.read(t, 1, "MESSAGE_ID="+id)[0]
 		if got := all(record, "MOUNTWARD_EVENT"); !slices.Equal(got, []string{event}) {
@@ -120,6 +124,7 @@ func TestTrailIsFoundByItsFieldsAndExplained(t *testing.T) {
 		}
 	}
 	d.read(t, 1, "MOUNTWARD_LV=vg0/pvc-1", "MOUNTWARD_DEVICE=253:2")
+	d.read(t, 1, "MOUNTWARD_EVENT=hazard", "MOUNTWARD_HAZARD=MW101")
 	refused := all(d.read(t, 1, "MOUNTWARD_EVENT=decision")[0], "MOUNTWARD_MOUNT")
 	if want := []string{evil + " rshared: refused"}; !slices.Equal(refused, want) {
 		t.Errorf("mounts %q, want %q", refused, want)
@@ -142,7 +147,7 @@ func TestCatalogIsAcceptedByJournalctl(t *testing.T) {
 		}
 		got = append(got, id)
 	}
-	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash}
+	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash, audit.IDHazard}
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := gocmp.Diff(want, got); diff != "" {
