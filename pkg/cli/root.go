@@ -77,7 +77,7 @@ true, and records in the journal what every task is mounted on.`,
 	root.SetVersionTemplate("mountward {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{ExitUsage, err} })
 	root.AddCommand(runCommand(p), checkCommand(), volumesCommand(thisMachine()), verifyCommand(thisMachine()),
-		doctorCommand(thisMachine()), pinsCommand(thisMachine()), exposureCommand(thisMachine()), versionCommand(p))
+		doctorCommand(thisMachine()), pinsCommand(thisMachine()), exposureCommand(thisMachine()), explainCommand(), versionCommand(p))
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {
