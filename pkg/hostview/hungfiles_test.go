@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/linux/linuxtest"
 )
 
 func descriptors(t *testing.T) int {
@@ -67,7 +69,7 @@ func TestAQuestionToAHungFileSystemIsLeftBehind(t *testing.T) {
 func TestAFileThatCannotBeOpenedNowIsLeftBehind(t *testing.T) {
 	dir := stage(t)
 	at := mkdir(t, dir+"/sleepy")
-	sleepyMount(t, at)
+	linuxtest.SleepyFUSE(t, at, 60)
 	v := openView(t, Options{Wait: time.Second})
 	ctx := context.Background()
 	within(t, 20*time.Second, "reading", func() {

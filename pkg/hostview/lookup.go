@@ -19,20 +19,29 @@ import (
 // file system longer than Options.Wait and, on the mountinfo rung, for a stale
 // table up to ctx.
 func (v *View) Lookup(ctx context.Context, path string) (facts.HostMount, error) {
+	f, m, err := v.OpenFile(ctx, path)
+	closeReference(f)
+	return m, err
+}
+
+// OpenFile is Lookup, and returns what the path leads to, open for reference
+// only. Whoever keeps it open keeps the mount busy.
+func (v *View) OpenFile(ctx context.Context, path string) (*os.File, facts.HostMount, error) {
 	if err := v.walkable(path); err != nil {
-		return facts.HostMount{}, err
+		return nil, facts.HostMount{}, err
 	}
 	// A mount can be moved or unmounted between two questions about it.
 	const tries = 3
 	var err error
 	for range tries {
+		var f *os.File
 		var m facts.HostMount
-		m, err = v.look(ctx, path)
+		f, m, err = v.look(ctx, path)
 		if !errors.Is(err, errMoved) {
-			return m, err
+			return f, m, err
 		}
 	}
-	return facts.HostMount{}, cannotTellErr(path, err)
+	return nil, facts.HostMount{}, cannotTellErr(path, err)
 }
 
 // walkable says why a path cannot be walked in this view.
@@ -48,12 +57,20 @@ func (v *View) walkable(path string) error {
 
 var errMoved = errors.New("the mount changed while it was looked at")
 
-func (v *View) look(ctx context.Context, path string) (facts.HostMount, error) {
+func (v *View) look(ctx context.Context, path string) (*os.File, facts.HostMount, error) {
 	f, straight, err := v.walker.open(ctx, path)
 	if err != nil {
-		return facts.HostMount{}, walkFailed(path, err)
+		return nil, facts.HostMount{}, walkFailed(path, err)
 	}
-	defer f.Close()
+	m, err := v.lookAt(ctx, path, f, straight)
+	if err != nil {
+		closeReference(f)
+		return nil, facts.HostMount{}, err
+	}
+	return f, m, nil
+}
+
+func (v *View) lookAt(ctx context.Context, path string, f *os.File, straight bool) (facts.HostMount, error) {
 	canonical, err := v.canonical(path, f, straight)
 	if err != nil {
 		return facts.HostMount{}, err

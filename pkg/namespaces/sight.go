@@ -1,12 +1,10 @@
 package namespaces
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 
 	"github.com/mountward/mountward/pkg/internal/linux"
 )
@@ -16,7 +14,6 @@ import (
 const (
 	firstUserNS = 0xeffffffd
 	firstPidNS  = 0xeffffffc
-	sysAdmin    = 21 // CAP_SYS_ADMIN
 )
 
 // What of a census' Unknown is about who is not in our namespaces. Who looks at a
@@ -40,22 +37,8 @@ func Inner(proc string) bool {
 
 // capable reports whether we have CAP_SYS_ADMIN.
 func capable(proc string) bool {
-	self, err := linux.OpenProcTask(proc, "self")
-	if err != nil {
-		return false
-	}
-	defer self.Close()
-	text, err := self.Read("status", maxSmallFile)
-	if err != nil {
-		return false
-	}
-	for line := range bytes.Lines(text) {
-		if mask, ok := bytes.CutPrefix(line, []byte("CapEff:")); ok {
-			bits, err := strconv.ParseUint(string(bytes.TrimSpace(mask)), 16, 64)
-			return err == nil && bits&(1<<sysAdmin) != 0
-		}
-	}
-	return false
+	all, err := linux.EffectiveCapabilities(proc)
+	return err == nil && all&linux.CapSysAdmin != 0
 }
 
 // sight adds what cannot be seen from where we are.

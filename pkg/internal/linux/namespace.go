@@ -20,6 +20,11 @@ func MountNamespace(proc, pid string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return namespaceInode(link, text)
+}
+
+// namespaceInode reads the text of a namespace's link.
+func namespaceInode(link, text string) (uint64, error) {
 	number := strings.TrimSuffix(strings.TrimPrefix(text, "mnt:["), "]")
 	inode, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {

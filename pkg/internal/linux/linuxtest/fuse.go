@@ -1,9 +1,10 @@
-package hostview
+package linuxtest
 
 import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -15,31 +16,37 @@ const (
 	fuseInit    = 26
 )
 
-// sleepyMount mounts a FUSE file system that answers where a file is and what
-// it is, and nothing more: every name is a regular file, and opening it hangs.
-func sleepyMount(t *testing.T, dir string) {
+// SleepyFUSE mounts a FUSE file system that answers where a file is and what it
+// is, and nothing more: every name is a regular file, and opening it hangs. The
+// kernel believes a name for so many seconds. After sleep is called nothing is
+// answered any more.
+func SleepyFUSE(t testing.TB, dir string, valid uint64) (sleep func()) {
 	t.Helper()
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mount(t, "sleepy", dir, "fuse.sleepy", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd))
+	if err := syscall.Mount("sleepy", dir, "fuse.sleepy", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
+		t.Fatal(err)
+	}
 	served := make(chan struct{})
+	var asleep atomic.Bool
 	go func() {
 		defer close(served)
-		answerFUSE(fd)
+		answerFUSE(fd, valid, &asleep)
 	}()
 	t.Cleanup(func() {
 		// Closing does not abort the connection while it is read from. Forcing
 		// does, and then says that what is stuck keeps the mount busy.
 		_ = syscall.Unmount(dir, syscall.MNT_FORCE)
-		detach(t, dir)
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH)
 		<-served
 		_ = syscall.Close(fd)
 	})
+	return func() { asleep.Store(true) }
 }
 
-func answerFUSE(fd int) {
+func answerFUSE(fd int, valid uint64, asleep *atomic.Bool) {
 	request := make([]byte, 1<<17)
 	for {
 		n, err := syscall.Read(fd, request)
@@ -48,6 +55,9 @@ func answerFUSE(fd int) {
 		}
 		if err != nil || n < 40 {
 			return // the connection was aborted
+		}
+		if asleep.Load() {
+			continue
 		}
 		const attributeSize, entryTimes = 88, 40
 		var body []byte
@@ -59,8 +69,8 @@ func answerFUSE(fd int) {
 			binary.NativeEndian.PutUint32(body[20:], 4096) // max_write
 		case fuseLookup:
 			body = make([]byte, entryTimes+attributeSize)
-			binary.NativeEndian.PutUint64(body, 2)       // node
-			binary.NativeEndian.PutUint64(body[16:], 60) // seconds that the name is valid
+			binary.NativeEndian.PutUint64(body, 2)          // node
+			binary.NativeEndian.PutUint64(body[16:], valid) // seconds that the name is valid
 			fuseAttributes(body[entryTimes:], 2, os.Getuid())
 		case fuseGetattr:
 			body = make([]byte, 16+attributeSize)
