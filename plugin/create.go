@@ -59,6 +59,7 @@ func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, 
 		NeverRefuse: static,
 		Raise:       policy.OnUnmet(d.settings.Guard.OnUnmetRaise),
 		Lower:       policy.OnUnmet(d.settings.Guard.OnUnmetLower),
+		Namespace:   d.settings.Apply.Namespace,
 		Table:       h.table(ctx),
 		Hazards: func(outcomes []facts.Outcome) []facts.Hazard {
 			return force.policy.Judge(hazard.After(*container, outcomes, where))

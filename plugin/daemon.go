@@ -12,6 +12,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/ledger"
@@ -45,6 +46,7 @@ type daemon struct {
 	state    *state
 	repeats  *audit.Repeats
 	kubelet  *kubelet
+	inside   apply.Namespace
 	force    atomic.Pointer[inForce]
 	aside    atomic.Pointer[aside] // why nothing is decided; see standsAside
 	working  atomic.Int32          // handlers whose work has not ended
@@ -77,6 +79,11 @@ func (d *daemon) start(text string) {
 			d.log().WithError(err).Error("cannot keep what is decided of containers")
 		}
 		d.log().WithField("settings", name).WithField("version", version()).Info("mountward starts")
+		if d.settings.Apply.Namespace {
+			if err := apply.Capable("/proc"); err != nil {
+				d.log().WithError(err).Error("apply.namespace is switched on")
+			}
+		}
 		if d.settings.Host.KubeletRoot == settings.Auto {
 			d.kubelet.begin()
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/policy"
-	"github.com/mountward/mountward/pkg/verify"
 )
 
 // removed is what the kernel appends to the root of a mount that is no longer
@@ -33,24 +32,13 @@ func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) 
 		return nil
 	}
 	s := second{x: x, host: p.host}
-	container := x.entry.Container
-	container.Pod = x.container.Pod
-	if force.policy.AsksPrivilege() {
-		if exact := p.host.view.Privilege(x.bundle); exact.Truth != facts.Unknown {
-			s.all = container.Privileged.Truth != exact.Truth
-			container.Privileged = exact
-		}
-	}
+	container := x.made(force)
+	s.all = container.Privileged.Truth != x.entry.Container.Privileged.Truth
 	s.ask(ctx)
 	if len(s.questions) == 0 {
 		return nil
 	}
-	env := p.host.env(ctx, force.policy, true)
-	asked := s.asked()
-	container.Role = facts.Role(asked, env.KubeletRoot)
-	if force.policy.AsksHazards() {
-		container.Hazards = askedHazards(container, asked, dangerous(env.Vars))
-	}
+	env := x.judged(ctx, &container, force)
 	for _, q := range s.questions {
 		container.Mounts = append(container.Mounts, q.mount)
 	}
@@ -78,15 +66,6 @@ type second struct {
 	host      *host
 	all       bool // a fact about the container is another than at creation
 	questions []question
-}
-
-// asked returns the mounts as asked, for facts of the whole list.
-func (s *second) asked() []facts.Mount {
-	mounts := make([]facts.Mount, len(s.x.entry.Outcomes))
-	for i, o := range s.x.entry.Outcomes {
-		mounts[i] = o.Mount
-	}
-	return mounts
 }
 
 func (s *second) ask(ctx context.Context) {
@@ -144,7 +123,7 @@ func (s *second) askLost(ctx context.Context, lost []facts.Mount) {
 		s.x.found("mount-not-found", fmt.Sprintf("%s: no mount in the container is there, and none is what %s led to at creation", m.Destination, m.Source))
 	}
 	for i, stray := range s.x.located.Rest {
-		if strings.HasSuffix(stray.Entry.Root, removed) || s.cameAlong(ctx, stray) {
+		if strings.HasSuffix(stray.Entry.Root, removed) || s.x.located.CameAlong(s.x.entry.Outcomes, stray, s.host.lookup(ctx)) {
 			continue
 		}
 		for _, m := range lost {
@@ -156,24 +135,6 @@ func (s *second) askLost(ctx context.Context, lost []facts.Mount) {
 			s.questions = append(s.questions, question{mount: m, kind: candidate, stray: i})
 		}
 	}
-}
-
-// cameAlong reports a mount that a recursive bind brought: the host has the
-// same at the same place below the bind's source.
-func (s *second) cameAlong(ctx context.Context, stray verify.Stray) bool {
-	if stray.On < 0 {
-		return false
-	}
-	bind := s.x.entry.Outcomes[stray.On].Mount
-	if !bind.Bind() || bind.Host == nil {
-		return false
-	}
-	rest, ok := facts.Below(stray.Entry.MountPoint, s.x.located.Places[stray.On].Entry.MountPoint)
-	if !ok || rest == "" {
-		return false
-	}
-	m, err := s.host.view.Lookup(ctx, facts.JoinRoot(bind.Host.Canonical, rest))
-	return err == nil && m.Identity() == stray.Entry.Identity()
 }
 
 // answer returns the first mount that is denied. The default is no reason where
@@ -197,7 +158,7 @@ func (s *second) answer(decisions []policy.Decision) *facts.Outcome {
 			continue
 		case q.kind == stranger && !d.BySource:
 			continue
-		case q.kind == candidate && d.Rule == "" && (allowed[q.stray] || s.own(q.stray)):
+		case q.kind == candidate && d.Rule == "" && (allowed[q.stray] || s.x.located.RuntimeMade(s.x.entry.Outcomes, s.x.located.Rest[q.stray])):
 			continue
 		}
 		return &facts.Outcome{
@@ -206,25 +167,4 @@ func (s *second) answer(decisions []policy.Decision) *facts.Outcome {
 		}
 	}
 	return nil
-}
-
-// own reports a mount that the runtime makes for every container below /proc,
-// /sys and /dev: masks, read-only paths, the usual device nodes.
-func (s *second) own(stray int) bool {
-	e, on := s.x.located.Rest[stray].Entry, s.x.located.Rest[stray].On
-	if on < 0 || s.x.entry.Outcomes[on].Mount.Bind() {
-		return false
-	}
-	switch e.FSType {
-	case "proc", "sysfs", "cgroup", "cgroup2", "devpts", "mqueue":
-		return true
-	case "tmpfs":
-		return facts.Within(e.MountPoint, "/proc") || facts.Within(e.MountPoint, "/sys")
-	case "devtmpfs":
-		switch e.Root {
-		case "/null", "/zero", "/full", "/random", "/urandom", "/tty", "/console":
-			return true
-		}
-	}
-	return false
 }

@@ -6,9 +6,11 @@ import (
 	"path"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/policy"
 	"github.com/mountward/mountward/pkg/verify"
 )
 
@@ -26,6 +28,7 @@ type examination struct {
 	lookup    verify.Lookup  // of the host, while the handler runs
 	proofs    []verify.Proof
 	findings  []facts.Finding
+	inside    apply.NamespaceResult // of what was done in its mount namespace
 	host      *host
 }
 
@@ -100,6 +103,34 @@ func (x *examination) again(ctx context.Context) error {
 
 // proven reports whether what was read is known to be the container's.
 func (x *examination) proven() bool { return x.identity.Truth == facts.Yes }
+
+// made returns the container with what is known of it since it was made, without
+// its mounts.
+func (x *examination) made(force *inForce) facts.Container {
+	container := x.entry.Container
+	container.Pod = x.container.Pod
+	if force.policy.AsksPrivilege() {
+		if exact := x.host.view.Privilege(x.bundle); exact.Truth != facts.Unknown {
+			container.Privileged = exact
+		}
+	}
+	return container
+}
+
+// judged adds to the container what follows from the whole list of mounts that it
+// asked for, and returns what the policy's paths lead to now.
+func (x *examination) judged(ctx context.Context, container *facts.Container, force *inForce) policy.Env {
+	env := x.host.env(ctx, force.policy, true)
+	asked := make([]facts.Mount, len(x.entry.Outcomes))
+	for i, o := range x.entry.Outcomes {
+		asked[i] = o.Mount
+	}
+	container.Role = facts.Role(asked, env.KubeletRoot)
+	if force.policy.AsksHazards() {
+		container.Hazards = askedHazards(*container, asked, dangerous(env.Vars))
+	}
+	return env
+}
 
 func (x *examination) found(code, message string) {
 	x.findings = append(x.findings, facts.Finding{Code: code, Message: message})

@@ -18,11 +18,15 @@ import (
 // kernel's tables, the deny rules are asked once more about what is really
 // mounted, and the map of the task is recorded.
 //
-// An error stops the container. There are three reasons for one, all only in
+// What the specification could not carry is made true between, in the
+// container's mount namespace, where that is switched on.
+//
+// An error stops the container. There are four reasons for one, all only in
 // enforce mode and never for a static pod: a mount that the policy denies now
-// that its real source is known, more propagation than was decided, still so on
-// a second read, and a hazard that the policy denies and that only the kernel's
-// table shows. What cannot be told is recorded and refuses nothing.
+// that its real source is known, one that must be lowered and cannot, more
+// propagation than was decided, still so on a second read, and a hazard that the
+// policy denies and that only the kernel's table shows. What cannot be told is
+// recorded and refuses nothing.
 func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
 	_, err := answer(ctx, p, handlerStart, pod, c,
 		func(ctx context.Context, t *turn, container facts.Container, force *inForce) (struct{}, error) {
@@ -44,21 +48,21 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	defer x.close()
 
 	var refusal error
-	if x.proven() && known {
+	if known {
 		refusal = p.stops(ctx, x, force)
 	}
 	hazards := x.hazards(force)
 	if refusal == nil && known {
 		refusal = deniedHazard(x, hazards)
 	}
-	enforce := force.policy.Mode == policy.ModeEnforce && force.refuse == nil && container.Pod.Static().Truth != facts.Yes
-	if !enforce && refusal != nil {
+	if refusal != nil && !x.refusable(force) {
 		x.found("would-refuse-start", refusal.Error())
 		refusal = nil
 	}
 	if !t.commit(ctx) {
 		return errOver
 	}
+	d.rememberInside(x, force)
 	d.recordDrift(x, force, refusal)
 	d.recordMountedHazards(x, force, hazards, refusal)
 	if refusal == nil {
@@ -70,10 +74,21 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	return refusal
 }
 
-// stops returns why the container must not start.
+// refusable reports whether the container may be refused at all.
+func (x *examination) refusable(force *inForce) bool {
+	return force.policy.Mode == policy.ModeEnforce && force.refuse == nil && x.container.Pod.Static().Truth != facts.Yes
+}
+
+// stops makes true what can only be made true now, and returns why the container
+// must not start.
 func (p *plugin) stops(ctx context.Context, x *examination, force *inForce) error {
-	if o := p.deniedNow(ctx, x, force); o != nil {
-		return errors.New(apply.Refusal(*o))
+	if x.proven() {
+		if o := p.deniedNow(ctx, x, force); o != nil {
+			return errors.New(apply.Refusal(*o))
+		}
+	}
+	if err := p.inside(ctx, x, force); err != nil || !x.proven() {
+		return err
 	}
 	if len(verify.MoreThanDecided(x.proofs)) == 0 {
 		return nil

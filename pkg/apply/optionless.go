@@ -20,7 +20,7 @@ func (p *planner) coverOptionless(plan *Plan) {
 		asked = true
 		if o.Decided == facts.Shared {
 			stays = true
-		} else if o.Result == facts.Applied {
+		} else if o.Result == facts.Applied || o.Result == facts.Deferred {
 			lowered = true
 		}
 	}
@@ -52,6 +52,13 @@ func (p *planner) cover(plan *Plan, o *facts.Outcome) {
 		to = facts.Private
 		why, _ = p.unmet(*o, to)
 	}
+	if why != "" && p.deferred(*o, to) != "" {
+		if o.Mount.Host == nil || o.Mount.Host.State.Receives() {
+			to = facts.Slave
+		}
+		o.Action, o.Decided, o.Result, o.Reason = facts.ActionSet, to, facts.Deferred, whyOptionless+"; "+why
+		return
+	}
 	if why != "" {
 		plan.Findings = append(plan.Findings, facts.Finding{
 			Code:    "optionless-bind-beside-rshared",
@@ -61,5 +68,7 @@ func (p *planner) cover(plan *Plan, o *facts.Outcome) {
 		return
 	}
 	o.Action, o.Decided, o.Result = facts.ActionSet, to, facts.Applied
-	o.Reason = "no propagation word beside a lowered rshared: rootfsPropagation stays rshared and would make it a peer of its host mount"
+	o.Reason = whyOptionless
 }
+
+const whyOptionless = "no propagation word beside a lowered rshared: rootfsPropagation stays rshared and would make it a peer of its host mount"

@@ -23,6 +23,9 @@ type Request struct {
 	// Raise and Lower say what happens to a decision that cannot be made true
 	// when its rule does not.
 	Raise, Lower policy.OnUnmet
+	// Namespace leaves what the specification cannot carry to the namespace
+	// applier, which judges it at start.
+	Namespace bool
 
 	// Hazards returns the hazards of the list as it was decided, with what the
 	// policy says about each. Nil: none are looked for.
@@ -118,23 +121,22 @@ func (p *planner) set(o facts.Outcome, d policy.Decision) facts.Outcome {
 	if o.Asked == d.Propagation && facts.Words(o.Mount.Options) == 1 && hasOption(o.Mount, d.Propagation.Option()) {
 		return o
 	}
+	unmet := onUnmet(d, o.Asked, p.Raise, p.Lower)
+	if why := p.deferred(o, d.Propagation); why != "" {
+		o.Decided, o.Result, o.Reason = d.Propagation, facts.Deferred, why
+		o.Required = unmet == policy.OnUnmetDeny && !p.NeverRefuse
+		return o
+	}
 	why, known := p.unmet(o, d.Propagation)
 	if why == "" {
 		o.Decided, o.Result, o.Reason = d.Propagation, facts.Applied, d.Reason
 		return o
 	}
-	lowers := d.Propagation.Reach() < o.Asked.Reach()
-	onUnmet := d.OnUnmet
-	switch {
-	case !known:
-		onUnmet = policy.OnUnmetLeave
-	case onUnmet == "" && lowers:
-		onUnmet = p.Lower
-	case onUnmet == "":
-		onUnmet = p.Raise
+	if !known {
+		unmet = policy.OnUnmetLeave
 	}
 	why = fmt.Sprintf("cannot be %s: %s", d.Propagation.Option(), why)
-	if onUnmet == policy.OnUnmetDeny {
+	if unmet == policy.OnUnmetDeny {
 		return p.refuse(o, why)
 	}
 	o.Result, o.Wanted, o.Reason = facts.Left, d.Propagation, why

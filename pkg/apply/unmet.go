@@ -2,7 +2,6 @@ package apply
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
 )
@@ -11,22 +10,29 @@ import (
 // specification, and "" where it can. known is false where it could not be
 // told.
 func (p *planner) unmet(o facts.Outcome, to facts.Propagation) (why string, known bool) {
-	m := o.Mount
 	switch {
-	case p.Container.UserNamespace:
-		return "the container has a user namespace and NRI would drop the mount's id mapping", true
-	case p.destinations[m.CleanDestination()] > 1:
-		return "another mount has the destination " + m.CleanDestination(), true
-	case strings.HasPrefix(m.Destination, "-"):
-		return "NRI cannot address a destination that starts with -", true
-	case to.Reach() > facts.Private.Reach() && m.RecursiveReadOnly():
-		return "the mount is recursively read-only, and mounts that arrive later would not be", true
-	case to == facts.Shared && o.Asked != facts.Shared && p.Container.Privileged.Truth != facts.Yes:
-		return "only a privileged container may mount onto the host: " + p.Container.Privileged.Why, true
+	case p.uncarried(o.Mount) != "":
+		return p.uncarried(o.Mount), true
+	case p.forbidden(o, to) != "":
+		return p.forbidden(o, to), true
 	case to.Reach() == facts.Private.Reach():
 		return "", true
 	}
-	return p.hostUnmet(m, to)
+	return p.hostUnmet(o.Mount, to)
+}
+
+const whyRecursiveReadOnly = "the mount is recursively read-only, and mounts that arrive later would not be"
+
+// forbidden says why a mount must not be given the propagation, by any means.
+func (p *planner) forbidden(o facts.Outcome, to facts.Propagation) string {
+	switch {
+	case to.Reach() > facts.Private.Reach() && o.Mount.RecursiveReadOnly():
+		return whyRecursiveReadOnly
+	case to == facts.Shared && o.Asked != facts.Shared && p.Container.Privileged.Truth != facts.Yes:
+		return "only a privileged container may mount onto the host: " + p.Container.Privileged.Why
+	default:
+		return ""
+	}
 }
 
 // hostUnmet judges the mount's own source twice: by the runtime's rule, since

@@ -39,6 +39,7 @@ type Outcome struct {
 	Position string      `json:"position,omitempty"` // FILE:LINE of the rule
 	Audited  []string    `json:"audited,omitempty"`  // names of audit rules that matched
 	Would    bool        `json:"would,omitempty"`    // audit mode: what enforce mode would have done
+	Required bool        `json:"required,omitempty"` // of what was deferred: the container is refused where it cannot be made true
 }
 
 // Expected returns what must be true of the mount after start: what was

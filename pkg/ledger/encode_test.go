@@ -170,3 +170,32 @@ func BenchmarkEncode(b *testing.B) {
 		}
 	}
 }
+
+// TestADeferredOutcomeSurvivesTheProcess: what is judged at start is known to the
+// daemon that comes after the one which deferred it.
+func TestADeferredOutcomeSurvivesTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	want := entry("c1")
+	want.Outcomes = []facts.Outcome{{
+		Mount: facts.Mount{Destination: "/data", Source: "/s", Type: "bind"}, Asked: facts.Shared, Decided: facts.Private,
+		Action: facts.ActionSet, Result: facts.Deferred, Reason: "user namespace", Rule: "r", Position: "p:1", Required: true,
+	}}
+	for range 2 {
+		l, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Put(want); err != nil {
+			t.Fatal(err)
+		}
+		if l, err = Open(dir); err != nil {
+			t.Fatal(err)
+		}
+		got, ok, err := l.Get("c1")
+		if diff := cmp.Diff(want.Outcomes, got.Outcomes); err != nil || !ok || diff != "" {
+			t.Errorf("%t, %v, -want +got\n%s", ok, err, diff)
+		}
+		// At start it is settled.
+		want.Outcomes[0].Result, want.Outcomes[0].Required = facts.Applied, false
+	}
+}

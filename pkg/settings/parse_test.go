@@ -65,6 +65,8 @@ decisions = "all"
 on_policy_error = "deny"
 on_unmet_raise = "deny"
 on_unmet_lower = "leave"
+[apply]
+namespace = true
 [host]
 kubelet_root = "/k"
 runtime_root = "/"
@@ -78,6 +80,7 @@ require_shared = ["/", "/sys/fs/bpf"]
 		Policy: "/p", StateDir: "/s", RuntimeDir: "/r",
 		Audit: Audit{Journal: false, File: "/a.jsonl", Decisions: DecisionsAll},
 		Guard: Guard{PolicyErrorDeny, UnmetDeny, UnmetLeave},
+		Apply: Apply{Namespace: true},
 		Host:  Host{"/k", "/", "/run/c", []string{"/", "/sys/fs/bpf"}},
 		Log:   Log{LevelDebug},
 	}
@@ -112,12 +115,11 @@ func TestParseNamesEveryMistakeWithItsPlace(t *testing.T) {
 		{"unmet", "guard.on_unmet_raise = \"audit\"\nguard.on_unmet_lower = \"\"", `want "leave" or "deny", found "audit"`},
 		{"level", "log.level = \"warn\"", `"log.level": want "error", "warning", "info" or "debug", found "warn"`},
 		{"auto", "host.kubelet_root = \"Auto\"", `"host.kubelet_root": want an absolute path or "auto", found "Auto"`},
-		{"list", "host.require_shared = [\"/a\",\n \"b\", \"/a\"]", "m.toml:2:2: \"host.require_shared[1]\": want an absolute path, found \"b\"\nm.toml:2:7: \"host.require_shared[2]\": \"/a\" is listed twice"},
 		{"two mistakes, both told", "policy = \"p\"\nlog.level = \"x\"", "m.toml:1:1: \"policy\": want an absolute path, found \"p\"\nm.toml:2:5:"},
 		{"unknown key", "polcy = \"/p\"", "m.toml:1:1: unknown key \"polcy\""},
-		{"a key of a later issue", "[apply]\nnamespace = true", "m.toml:1:"},
+		{"a table that is not known", "[metrics]\nnamespace = true", "m.toml:1:"},
 		{"case of a key", "\nPolicy = \"p\"", "m.toml:2:1: unknown key \"Policy\": write \"policy\", keys are case-sensitive\nm.toml:2:1: \"policy\": want an absolute path"},
-		{"an unknown key hides no other mistake", "x = 1\npolicy = \"p\"", "m.toml:1:1: unknown key \"x\" (known here: audit, guard, host, log, policy, runtime_dir, state_dir)\nm.toml:2:1: \"policy\": want an absolute path"},
+		{"an unknown key hides no other mistake", "x = 1\npolicy = \"p\"", "m.toml:1:1: unknown key \"x\" (known here: apply, audit, guard, host, log, policy, runtime_dir, state_dir)\nm.toml:2:1: \"policy\": want an absolute path"},
 		{"type", "[audit]\njournal = \"yes\"", "m.toml:2:11: \"audit.journal\": want true or false"},
 		{"a list of tables", "[[audit]]\njournal = true", "m.toml:1:"},
 		{"no TOML", "policy = ", "m.toml:1:"},
@@ -155,6 +157,8 @@ decisions = "all"
 on_policy_error = "deny"
 on_unmet_raise = "deny"
 on_unmet_lower = "leave"
+[apply]
+namespace = true
 [host]
 kubelet_root = "/k"
 runtime_root = "/"
@@ -172,7 +176,7 @@ level = "debug"
 		lost           func(*Settings) // what cannot be read any more
 	}{
 		{"an unknown key", "[audit]\n", "[audit]\njurnal = true\n", nil},
-		{"an unknown table", "[audit]\n", "[apply]\nnamespace = true\n[audit]\n", nil},
+		{"an unknown table", "[audit]\n", "[notify]\nnamespace = true\n[audit]\n", nil},
 		{"a wrong type", `policy = "/p"`, `policy = 1`, func(s *Settings) { s.Policy = Default().Policy }},
 		{"a wrong value", `"/s"`, `"s"`, func(s *Settings) { s.StateDir = Default().StateDir }},
 		{"a wrong word", `"all"`, `"none"`, func(s *Settings) { s.Audit.Decisions = Default().Audit.Decisions }},

@@ -26,6 +26,7 @@ type Settings struct {
 
 	Audit Audit `toml:"audit"`
 	Guard Guard `toml:"guard"`
+	Apply Apply `toml:"apply"`
 	Host  Host  `toml:"host"`
 	Log   Log   `toml:"log"`
 }
@@ -73,6 +74,14 @@ const (
 	UnmetLeave OnUnmet = "leave"
 	UnmetDeny  OnUnmet = "deny"
 )
+
+// Apply says by what means a decision is made true beside the specification.
+type Apply struct {
+	// Namespace has mounts changed in the container's mount namespace before its
+	// start where the specification cannot carry the decision. It takes
+	// capabilities that the shipped unit does not have by itself.
+	Namespace bool `toml:"namespace"`
+}
 
 // Host says where things are on the node. Each of the first three is a path or
 // Auto.

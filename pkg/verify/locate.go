@@ -37,14 +37,6 @@ type Located struct {
 	Rest []Stray
 }
 
-// Stray is a mount that no outcome accounts for.
-type Stray struct {
-	Entry hostview.Entry
-	// On is the asked mount it lies on, the index of its outcome; -1 for one
-	// that lies on the container's root file system.
-	On int
-}
-
 // Locate finds the mounts that were asked for in the container's table. A mount
 // point alone does not tell: a symbolic link of the image can lead a
 // destination elsewhere, and several destinations to one place, where the

@@ -80,20 +80,24 @@ func (p *Proof) compare(o facts.Outcome, place Place, host Lookup) {
 	}
 }
 
-// judge compares a mount of the container with its source's mount on the host.
-// A container mount reaches the host only as a member of the host mount's own
-// peer group; it receives when that group is its master, or when both have the
-// same master.
-func judge(decided facts.Propagation, seen, host facts.MountState) (v Verdict, more bool, reason string) {
-	reaches := seen.Peer != 0 && seen.Peer == host.Peer
-	receives := reaches || seen.Master != 0 && (seen.Master == host.Peer || seen.Master == host.Master)
-	actual := facts.Private
+// Actual returns what a mount of a container lets through: Private, Slave or
+// Shared. A container mount reaches the host only as a member of the host mount's
+// own peer group; it receives when that group is its master, or when both have
+// the same master.
+func Actual(seen, host facts.MountState) facts.Propagation {
 	switch {
-	case reaches:
-		actual = facts.Shared
-	case receives:
-		actual = facts.Slave
+	case seen.Peer != 0 && seen.Peer == host.Peer:
+		return facts.Shared
+	case seen.Master != 0 && (seen.Master == host.Peer || seen.Master == host.Master):
+		return facts.Slave
+	default:
+		return facts.Private
 	}
+}
+
+// judge compares a mount of the container with its source's mount on the host.
+func judge(decided facts.Propagation, seen, host facts.MountState) (v Verdict, more bool, reason string) {
+	actual := Actual(seen, host)
 	switch {
 	case decided.Reach() == facts.Private.Reach() && actual == facts.Private && seen.Master != 0:
 		return Unknown, false, fmt.Sprintf("decided %s, the kernel has %s: a slave of a group that is not the host mount's (%s)", decided.Option(), seen, host)

@@ -319,3 +319,48 @@ func TestWhatIsAtADestinationCountsWhereNothingWasDecided(t *testing.T) {
 		t.Errorf("what was decided about is at %s, want /e", p.Entry.MountPoint)
 	}
 }
+
+// TestWhoseAStrayIs: what came along with a bind, what the runtime makes by
+// itself, and what neither explains.
+func TestWhoseAStrayIs(t *testing.T) {
+	bind := facts.Outcome{Mount: facts.Mount{
+		Destination: "/data", Type: "bind", Host: &facts.HostMount{Canonical: "/host/data", MountPoint: "/host/data", Root: "/"},
+	}}
+	unread := bind
+	unread.Mount.Host = nil
+	outcomes := []facts.Outcome{bind, {Mount: facts.Mount{Destination: "/dev", Type: "tmpfs"}}, unread}
+	located := Located{Places: []Place{
+		{Found: true, Entry: hostview.Entry{MountPoint: "/data"}}, {Found: true, Entry: hostview.Entry{MountPoint: "/dev"}},
+		{Found: true, Entry: hostview.Entry{MountPoint: "/data"}},
+	}}
+	volume := facts.DeviceNumber{Major: 253, Minor: 1}
+	host := func(path string) (facts.HostMount, error) {
+		if path != "/host/data/sub" {
+			return facts.HostMount{}, errors.New("nothing there")
+		}
+		return facts.HostMount{Canonical: path, MountPoint: path, Root: "/", Device: volume}, nil
+	}
+	for _, test := range []struct {
+		name           string
+		entry          hostview.Entry
+		on             int
+		along, runtime bool
+	}{
+		{"the host has it there", hostview.Entry{MountPoint: "/data/sub", Root: "/", Device: volume, FSType: "ext4"}, 0, true, false},
+		{"the host has another there", hostview.Entry{MountPoint: "/data/sub", Root: "/x", Device: volume, FSType: "ext4"}, 0, false, false},
+		{"the host has none there", hostview.Entry{MountPoint: "/data/other", Root: "/", Device: volume, FSType: "ext4"}, 0, false, false},
+		{"on a bind whose source is not known", hostview.Entry{MountPoint: "/data/sub", Root: "/", Device: volume, FSType: "ext4"}, 2, false, false},
+		{"on the root file system", hostview.Entry{MountPoint: "/data/sub", Root: "/", Device: volume, FSType: "proc"}, -1, false, false},
+		{"a cgroup on what is no bind", hostview.Entry{MountPoint: "/dev/cgroup", Root: "/", FSType: "cgroup"}, 1, false, true},
+		{"a cgroup on a bind", hostview.Entry{MountPoint: "/data/cgroup", Root: "/", FSType: "cgroup"}, 0, false, false},
+		{"a device node", hostview.Entry{MountPoint: "/dev/null", Root: "/null", FSType: "devtmpfs"}, 1, false, true},
+		{"another device node", hostview.Entry{MountPoint: "/dev/sda", Root: "/sda", FSType: "devtmpfs"}, 1, false, false},
+		{"a tmpfs in /dev", hostview.Entry{MountPoint: "/dev/x", Root: "/", FSType: "tmpfs"}, 1, false, false},
+	} {
+		stray := Stray{Entry: test.entry, On: test.on}
+		along, runtime := located.CameAlong(outcomes, stray, host), located.RuntimeMade(outcomes, stray)
+		if along != test.along || runtime != test.runtime {
+			t.Errorf("%s: came along %t, runtime's %t; want %t, %t", test.name, along, runtime, test.along, test.runtime)
+		}
+	}
+}
