@@ -15,7 +15,7 @@ PLUGINDIR  ?= /opt/nri/plugins
 # The environment may say -buildvcs=false; the version comes from build info.
 BUILDFLAGS := -trimpath -buildvcs=auto -ldflags=-s\ -w
 
-.PHONY: help build lint test test-runtime test-node demo bench check install install-launched uninstall clean
+.PHONY: help build lint test test-runtime test-node demo bench check install install-launched install-namespace uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,14 +78,24 @@ install: build ## binary, unit, catalog, config (never overwrites $(SYSCONFDIR))
 # also where PLUGINDIR ends with a slash.
 LAUNCHED := $(DESTDIR)$(abspath $(PLUGINDIR))
 
+# The capabilities are the administrator's choice, so their drop-in is in /etc.
+DROPIN := $(DESTDIR)$(SYSCONFDIR)/systemd/system/mountward.service.d
+
 install-launched: install ## ... and let containerd launch it (at its next start)
 	install -d $(LAUNCHED)
 	@test/scripts/install-config config/nri/90-mountward.conf $(DESTDIR)$(SYSCONFDIR)/nri/conf.d/90-mountward.conf
 	ln -sfn $(BINDIR)/mountward $(dir $(LAUNCHED)).mountward-link
 	mv -T $(dir $(LAUNCHED)).mountward-link $(LAUNCHED)/90-mountward
 
+install-namespace: install ## ... and let the service change mounts inside containers ([apply] namespace = true)
+	install -D -m 0644 systemd/mountward.service.d/namespace.conf $(DROPIN)/namespace.conf
+	@test/scripts/switch-namespace $(DESTDIR)$(SYSCONFDIR)/mountward/mountward.toml
+	@echo "now run: systemctl daemon-reload && systemctl restart mountward"
+
 uninstall: ## remove what install and install-launched put there; configuration and state stay
 	rm -f $(LAUNCHED)/90-mountward
+	rm -f $(DROPIN)/namespace.conf
+	@rmdir $(DROPIN) 2>/dev/null || true
 	rm -f $(DESTDIR)$(UNITDIR)/mountward.service $(DESTDIR)$(CATALOGDIR)/mountward.catalog $(DESTDIR)$(BINDIR)/mountward
 	@test -n "$(DESTDIR)" || journalctl --update-catalog || true
 	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; a launched plugin runs until containerd restarts"
