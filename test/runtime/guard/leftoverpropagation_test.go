@@ -1,0 +1,93 @@
+//go:build linux
+
+package guard_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/containerd/nri/pkg/api"
+	"github.com/containerd/nri/pkg/stub"
+
+	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/ward"
+)
+
+const lowerPolicy = `version = 1
+mode = "enforce"
+default = "allow"
+
+[[rule]]
+name = "lower"
+match.namespace = ["lower"]
+match.propagation = ["shared"]
+action = "set"
+propagation = "rslave"
+`
+
+// injects mounts a directory without a propagation word, as CDI and hooks do.
+func injects(t *testing.T, g *guard, index, destination, source string) {
+	t.Helper()
+	s, err := stub.New(adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
+		adjust.AddMount(&api.Mount{Destination: destination, Type: "bind", Source: source, Options: []string{"rbind"}})
+	}), stub.WithPluginIdx(index), stub.WithPluginName("injector"), stub.WithSocketPath(g.NRISocket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+}
+
+// leaks says whether what a container mounts below a destination reaches the
+// host.
+func (g *guard) leaks(id, destination, source string) bool {
+	g.tb.Helper()
+	g.Output(id, "mount-tmpfs", destination+"/probe")
+	on, err := harness.Mounted(filepath.Join(source, "probe"))
+	if err != nil {
+		g.tb.Fatal(err)
+	}
+	g.Output(id, "umount", destination+"/probe")
+	return on
+}
+
+// TestRootfsPropagationStaysShared is T18: where the last rshared mount was
+// lowered, what the container mounts on a bind without a word does not reach the
+// host. The specification carries that for mounts that were there when it was
+// decided; those that a later plugin adds take the namespace applier.
+func TestRootfsPropagationStaysShared(t *testing.T) {
+	for _, test := range []struct {
+		name, settings, namespace, index string
+		leaks                            bool
+	}{
+		{"without a word, before us", "", "lower", "10", false},
+		{"without a word, after us", "", "lower", "95", true}, // what the applier is for
+		{"without a word, before us, with the applier", inNamespace, "lower", "10", false},
+		{"without a word, after us, with the applier", inNamespace, "lower", "95", false},
+		{"an rshared that stays keeps it", inNamespace, "other", "95", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := start(t, ward.Options{Policy: lowerPolicy, Settings: test.settings})
+			data, plain := harness.TestHostDirs(t).Shared, harness.TestHostDirs(t).Shared
+			injects(t, g, test.index, "/plain", plain.Path)
+			id, err := g.tryOne(harness.Pod{Namespace: test.namespace, Containers: []harness.Container{{
+				Name: "main", Privileged: true,
+				Mounts: []harness.ContainerMount{{HostPath: data.Path, ContainerPath: "/data", Propagation: harness.Bidirectional}},
+			}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.OCI(id).Linux.RootfsPropagation != "rshared" {
+				t.Fatalf("rootfsPropagation is %q: there is nothing to show", g.OCI(id).Linux.RootfsPropagation)
+			}
+			if got := g.leaks(id, "/plain", plain.Path); got != test.leaks {
+				t.Errorf("a mount on /plain reaches the host: %t, want %t; it is %s", got, test.leaks, g.Table(id).At("/plain").Propagation())
+			}
+			if got := g.leaks(id, "/data", data.Path); got != (test.namespace == "other") {
+				t.Errorf("a mount on /data reaches the host: %t", got)
+			}
+		})
+	}
+}
