@@ -87,7 +87,7 @@ func Start(cfg Config) (*Runtime, error) {
 }
 
 func (r *Runtime) start(cfg *Config) error {
-	if err := r.install(cfg); err != nil {
+	if err := cfg.install(r.PluginDir, r.ConfDir); err != nil {
 		return err
 	}
 	adaptation.SetPluginRequestTimeout(or(cfg.RequestTimeout, adaptation.DefaultPluginRequestTimeout))
@@ -116,8 +116,8 @@ func (r *Runtime) start(cfg *Config) error {
 	return nil
 }
 
-func (r *Runtime) install(cfg *Config) error {
-	for _, dir := range []string{r.PluginDir, r.ConfDir} {
+func (cfg *Config) install(pluginDir, confDir string) error {
+	for _, dir := range []string{pluginDir, confDir} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return fmt.Errorf("make runtime directory: %w", err)
 		}
@@ -125,14 +125,14 @@ func (r *Runtime) install(cfg *Config) error {
 	for name, target := range cfg.Plugins {
 		target, err := filepath.Abs(target)
 		if err == nil {
-			err = os.Symlink(target, filepath.Join(r.PluginDir, name))
+			err = os.Symlink(target, filepath.Join(pluginDir, name))
 		}
 		if err != nil {
 			return fmt.Errorf("install plugin %s: %w", name, err)
 		}
 	}
 	for name, text := range cfg.PluginConf {
-		if err := os.WriteFile(filepath.Join(r.ConfDir, name), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(confDir, name), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("configure plugin: %w", err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,6 +73,7 @@ type program struct {
 	module, bin, kind string
 	inputs            []string // files and directories of the module
 	flags             string   // of the linker
+	args              []string // of go build
 }
 
 // versionFlag has containerd tell plugins its version as a release does.
@@ -92,7 +95,7 @@ func (p *program) build(w io.Writer, packages, env []string) (string, error) {
 	if err := os.RemoveAll(partial); err != nil {
 		return "", fmt.Errorf("remove unfinished build: %w", err)
 	}
-	args := append([]string{"build", "-ldflags=-s -w " + p.flags, "-o", partial + "/"}, packages...)
+	args := slices.Concat([]string{"build", "-ldflags=-s -w " + p.flags, "-o", partial + "/"}, p.args, packages)
 	cmd := exec.Command("go", args...)
 	cmd.Dir = p.module
 	cmd.Env = append(append(os.Environ(), "GOWORK=off"), env...)
@@ -127,7 +130,7 @@ func (p *program) prune(keep string) error {
 // hash tells one set of inputs from another by the content of every file.
 func (p *program) hash() (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, p.flags)
+	fmt.Fprintln(h, strings.Join(append([]string{p.flags}, p.args...), " "))
 	for _, input := range p.inputs {
 		err := filepath.WalkDir(filepath.Join(p.module, input), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {

@@ -19,7 +19,12 @@ import (
 // resolver's configuration of many machines, so modules could not be fetched.
 func Main(m *testing.M, cover ...string) {
 	if os.Geteuid() == 0 && !Isolated() {
-		if _, err := Build(os.Stderr); err != nil {
+		_, err := Build(os.Stderr)
+		for _, version := range []string{OldNRI, NewNRI} {
+			_, other := Adaptation(os.Stderr, version)
+			err = errors.Join(err, other)
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "harness:", err)
 			os.Exit(1)
 		}
