@@ -15,13 +15,16 @@ PLUGINDIR  ?= /opt/nri/plugins
 # The environment may say -buildvcs=false; the version comes from build info.
 BUILDFLAGS := -trimpath -buildvcs=auto -ldflags=-s\ -w
 
-.PHONY: help build lint test test-runtime test-node demo bench check install install-launched install-namespace uninstall clean
+.PHONY: help build build-faults lint test test-runtime test-node demo bench check install install-launched install-namespace uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## bin/mountward, static
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/mountward ./plugin
+
+build-faults: # goes wrong on purpose, for tests; see plugin/fault_on.go
+	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -tags faults -o bin/mountward-faults ./plugin
 
 lint: ## gofumpt, go vet, golangci-lint
 	@test/scripts/step "gofumpt" sh -c 'out=$$($(GO) run $(GOFUMPT) -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }'
@@ -39,7 +42,7 @@ test: build ## everything but the VM, chaos and bench: unit, scripts, journald, 
 	@test/scripts/step "install and uninstall" test/scripts/check-install
 	@$(MAKE) --no-print-directory test-runtime
 
-test-runtime: build ## the tests on a real containerd (about 4 min more the first time)
+test-runtime: build build-faults ## the tests on a real containerd (about 4 min more the first time)
 	@test/scripts/prepare test
 	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && ../scripts/go-test -timeout 30m ./...'
 

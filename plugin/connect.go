@@ -33,6 +33,9 @@ type plugin struct {
 	chores  *chores
 	maps    chan struct{} // taken while a map is drawn
 	synced  atomic.Bool   // the runtime has synchronized us
+
+	policy   *api.FailurePolicy // which the stub sends with the answer to Configure
+	declared atomic.Pointer[declared]
 }
 
 // launched reports whether containerd started this process from its plugin
@@ -111,11 +114,11 @@ func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, op
 	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &plugin{daemon: d, ctx: ctx, runtime: runtime, host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
+	p := &plugin{daemon: d, ctx: ctx, runtime: runtime, policy: new(api.FailurePolicy), host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	defer p.work.Wait()
 	defer cancel()
-	p.stub, err = stub.New(p, append(options, stub.WithLogger(stubLogger{d}))...)
+	p.stub, err = stub.New(p, append(options, stub.WithFailurePolicy(p.policy), stub.WithLogger(stubLogger{d}))...)
 	if err != nil {
 		return false, fmt.Errorf("make the NRI stub: %w", err)
 	}

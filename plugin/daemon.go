@@ -48,9 +48,11 @@ type daemon struct {
 	kubelet  *kubelet
 	inside   apply.Namespace
 	force    atomic.Pointer[inForce]
-	aside    atomic.Pointer[aside] // why nothing is decided; see standsAside
-	working  atomic.Int32          // handlers whose work has not ended
-	reload   sync.Mutex
+	// connection is the one to the runtime, the last one where there is none.
+	connection atomic.Pointer[plugin]
+	aside      atomic.Pointer[aside] // why nothing is decided; see standsAside
+	working    atomic.Int32          // handlers whose work has not ended
+	reload     sync.Mutex
 }
 
 func newDaemon(source settings.Source, stderr *os.File) *daemon {
@@ -181,6 +183,9 @@ func (d *daemon) loadPolicy() {
 		return
 	}
 	d.force.Store(&next.inForce)
+	if p := d.connection.Load(); p != nil {
+		p.holdsStill(&next.inForce)
+	}
 	if next.rejected != nil {
 		d.recordRejected(next.rejected, next.inForce, false)
 		return

@@ -56,6 +56,7 @@ func (p *plugin) synchronize(ctx context.Context, pods map[string]*api.PodSandbo
 		proved++
 	}
 	d.log().WithField("running", len(containers)).WithField("proved", proved).Info("synchronized with the runtime")
+	p.logFailClosed(ctx)
 }
 
 // learnState finds the runtime's state directory by any container that runs.

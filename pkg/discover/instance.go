@@ -85,6 +85,15 @@ func (n Node) instances(ctx context.Context, all []process, shims []hostview.Run
 	return found
 }
 
+// ConfigOf returns the configuration file of the containerd with a command line,
+// which is not empty: the one that it names, else the one that its distribution
+// has. A daemon that was told by the kernel which process is its runtime needs no
+// search for one.
+func ConfigOf(args []string) string {
+	d, _ := byArguments(args)
+	return d.config
+}
+
 // byArguments reads a command line of containerd: what its flags say wins over
 // what its distribution has.
 func byArguments(args []string) (d distribution, by given) {

@@ -12,6 +12,7 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/namespaces"
+	"github.com/mountward/mountward/pkg/runtimeconf"
 )
 
 // pluginBase is the name that mountward has as a plugin.
@@ -85,7 +86,7 @@ func (r *containerd) installed() string {
 			return p.path
 		}
 	}
-	if required(r.config.NRI.Validator.RequiredPlugins.Value) && r.config.NRI.Validator.Enable.Value {
+	if r.config.NRI.Validator.Requires(pluginBase) {
 		return "required_plugins at " + r.config.NRI.Validator.RequiredPlugins.At.String()
 	}
 	const wanted = "/etc/systemd/system/containerd.service.wants/mountward.service"
@@ -99,10 +100,7 @@ func (r *containerd) installed() string {
 
 // required reports whether a list names mountward, by name or index-name.
 func required(list []string) bool {
-	return slices.ContainsFunc(list, func(name string) bool {
-		_, base := pluginName(name)
-		return name == pluginBase || base == pluginBase
-	})
+	return slices.ContainsFunc(list, func(name string) bool { return runtimeconf.NamesPlugin(name, pluginBase) })
 }
 
 // twice finds more than one mountward: each judges every container.

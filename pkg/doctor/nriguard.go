@@ -35,8 +35,7 @@ func (r *containerd) guard(socket nriSocket) []Finding {
 // requires reports whether containers are refused while mountward is away. The
 // validator came with containerd 2.2.
 func (r *containerd) requires() bool {
-	v := r.config.NRI.Validator
-	return v.Enable.Value && required(v.RequiredPlugins.Value) && !r.noValidator()
+	return r.config.NRI.Validator.Requires(pluginBase) && !r.noValidator()
 }
 
 func (r *containerd) noValidator() bool {

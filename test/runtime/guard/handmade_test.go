@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -178,23 +176,9 @@ func (h *byHand) no(event string, c *container) {
 // pluginPID is the process that the adaptation, which is in this one, launched.
 func (h *byHand) pluginPID() int {
 	h.t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	pid, err := ward.Launched(os.Getpid())
 	h.must(err)
-	for _, file := range all {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		name, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		if strings.HasSuffix(name, "(90-mountward") && fields[0] != "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			h.must(err)
-			return pid
-		}
-	}
-	h.t.Fatal("the plugin does not run")
-	return 0
+	return pid
 }
 
 // mount makes a mount that ends with the test.

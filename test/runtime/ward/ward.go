@@ -30,14 +30,22 @@ func Binary() (string, error) {
 	if path := os.Getenv("MOUNTWARD"); path != "" {
 		return path, nil
 	}
+	return built("mountward", "build")
+}
+
+// Faults returns the build of mountward that goes wrong where the file "fault"
+// in its runtime directory says so: plugin/fault_on.go.
+func Faults() (string, error) { return built("mountward-faults", "build-faults") }
+
+func built(name, target string) (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil && dir != "/"; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "bin", "mountward")
+		path := filepath.Join(dir, "bin", name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path, nil
 		}
 	}
-	return "", errors.New("find bin/mountward: not there; run make build first")
+	return "", fmt.Errorf("find bin/%s: not there; run make %s first", name, target)
 }
 
 // Options are what differs between wards.
@@ -127,8 +135,11 @@ func (w *Ward) Reload(ctx context.Context) (Record, error) {
 }
 
 // PluginPID returns the process that containerd launched.
-func (w *Ward) PluginPID() (int, error) {
-	want := strconv.Itoa(w.Node.PID())
+func (w *Ward) PluginPID() (int, error) { return Launched(w.Node.PID()) }
+
+// Launched returns the process of mountward that a runtime launched.
+func Launched(runtime int) (int, error) {
+	want := strconv.Itoa(runtime)
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return 0, err
@@ -138,8 +149,9 @@ func (w *Ward) PluginPID() (int, error) {
 		if err != nil {
 			continue // it ended meanwhile
 		}
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if strings.Contains(string(text), "(90-mountward)") && len(fields) > 1 && fields[1] == want {
+		name, rest, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(rest)
+		if strings.HasSuffix(name, "(90-mountward") && len(fields) > 1 && fields[0] != "Z" && fields[1] == want {
 			return strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		}
 	}

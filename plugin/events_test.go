@@ -34,7 +34,7 @@ func TestEvents(t *testing.T) {
 		"v1.0.0":                                with,
 		"v1.0":                                  with,
 	} {
-		if got := events(version); got != want {
+		if got := events(peer{nri: version}); got != want {
 			t.Errorf("%q: events %s, want %s", version, got.PrettyString(), want.PrettyString())
 		}
 	}

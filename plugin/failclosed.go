@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mountward/mountward/pkg/discover"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/runtimeconf"
+)
+
+// part is one of the parts that together keep NRI from failing open, and whether
+// it is in force on a connection.
+type part struct {
+	name string
+	facts.Answer
+}
+
+// The names of the parts.
+const (
+	partDeadline      = "own deadline"
+	partValidator     = "validator"
+	partFailurePolicy = "FailurePolicy"
+	partRequired      = "required_plugins"
+	partToleration    = "no toleration annotation"
+)
+
+// declared is what was agreed on with the runtime when it configured us.
+type declared struct {
+	peer
+	failRequest bool
+}
+
+// failClosed says which parts are in force now. It reads containerd's
+// configuration, so it is not for a handler.
+func (p *plugin) failClosed(ctx context.Context) []part {
+	c := p.declared.Load()
+	if c == nil {
+		return nil // not configured yet
+	}
+	parts := []part{
+		{partDeadline, facts.Is(true, "late work is answered for after "+share(deadlineShare, p.limit()).String())},
+		{partValidator, c.validator()},
+		{partFailurePolicy, c.failurePolicy(p.daemon.force.Load().enforces())},
+	}
+	return append(parts, p.required(ctx, c)...)
+}
+
+// logFailClosed says where containers can start unjudged. That is a warning where
+// a policy is enforced.
+func (p *plugin) logFailClosed(ctx context.Context) {
+	open := ""
+	for _, part := range p.failClosed(ctx) {
+		if part.Truth != facts.Yes {
+			open += fmt.Sprintf("; %s: %s (%s)", part.name, part.Truth, part.Why)
+		}
+	}
+	log := p.daemon.log()
+	switch {
+	case open == "":
+		log.Info("NRI fails closed here")
+	case p.daemon.force.Load().enforces():
+		log.Warn("NRI does not fail closed in all here" + open)
+	default:
+		log.Info("NRI does not fail closed in all here, and the policy only watches" + open)
+	}
+}
+
+// validator: a plugin that ends within a creation fails it as a validator, for
+// that is asked in the same request.
+func (c *declared) validator() facts.Answer {
+	switch {
+	case !c.validates() && c.nriKnown():
+		return facts.Is(false, "NRI "+c.nri+" has none (0.10 is the first): a creation in which mountward ends goes on unchanged")
+	case !c.validates():
+		return facts.Is(false, fmt.Sprintf("the NRI of %s %s is not known: a creation in which mountward ends goes on unchanged", c.name, c.version))
+	case c.hasFailurePolicy():
+		return facts.Is(true, "NRI "+c.nri+" skips one that has ended: FailurePolicy is in its place then")
+	default:
+		return facts.Is(true, "a creation in which mountward ends is rejected, in audit mode too")
+	}
+}
+
+func (c *declared) hasFailurePolicy() bool { return c.nriKnown() && atLeast(c.nri, 0, 12, 4) }
+
+// failurePolicy: a plugin that ends within any request fails it.
+func (c *declared) failurePolicy(enforces bool) facts.Answer {
+	switch {
+	case !c.nriKnown():
+		return facts.CannotTell("the NRI of " + c.name + " " + c.version + " is not known")
+	case !c.hasFailurePolicy():
+		return facts.Is(false, "NRI "+c.nri+" ignores it (0.12.4 is the first that does not): a start in which mountward ends goes on unproved, with the mounts that were decided")
+	case c.failRequest:
+		return facts.Is(true, "a request in which mountward ends or hangs fails")
+	case enforces:
+		return facts.Is(false, "it was declared in audit mode, and holds from the next connection on: restart mountward (if containerd launched it: containerd) when the node is calm")
+	default:
+		return facts.Is(false, "nothing is declared in audit mode")
+	}
+}
+
+// maxCommandLineTime bounds how long the runtime's command line is waited for.
+const maxCommandLineTime = time.Second
+
+// required: while the plugin is away, containers are not created, whatever their
+// annotations.
+func (p *plugin) required(ctx context.Context, c *declared) []part {
+	both := func(a facts.Answer) []part { return []part{{partRequired, a}, {partToleration, a}} }
+	if c.name != "containerd" {
+		return both(facts.CannotTell("the configuration of " + c.name + " is not read"))
+	}
+	args, err := discover.CommandLine(ctx, "/proc", p.runtime, maxCommandLineTime)
+	if err == nil && len(args) == 0 {
+		err = fmt.Errorf("process %d has no command line", p.runtime)
+	}
+	if err != nil {
+		return both(facts.CannotTell("containerd's command line cannot be read: " + err.Error()))
+	}
+	release := runtimeconf.ParseRelease(c.version)
+	if release.Before(2, 2) {
+		return both(facts.Is(false, "containerd "+release.String()+" has no validator (2.2 is the first)"))
+	}
+	config := runtimeconf.Load(ctx, p.host.view, discover.ConfigOf(args), release)
+	v := config.NRI.Validator
+	if !config.Complete {
+		why := "containerd's configuration is not fully known"
+		if len(config.Unread) > 0 {
+			why += ": " + config.Unread[0].Message
+		}
+		return both(facts.CannotTell(why))
+	}
+	required := facts.Is(false, fmt.Sprintf("%s does not require mountward: containers are created while it is away", config.Path))
+	if v.Requires(name) {
+		required = facts.Is(true, "no container is created while mountward is away: "+v.RequiredPlugins.At.String())
+	}
+	toleration := facts.Is(true, "no annotation lets a pod start without mountward")
+	if key := v.TolerateMissing; key.Value != "" {
+		toleration = facts.Is(false, fmt.Sprintf("a pod with the annotation %q starts while mountward is away: %s", key.Value, key.At))
+	}
+	return []part{{partRequired, required}, {partToleration, toleration}}
+}
