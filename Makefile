@@ -11,11 +11,13 @@ UNITDIR    ?= $(PREFIX)/lib/systemd/system
 CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
 SYSCONFDIR ?= /etc
 PLUGINDIR  ?= /opt/nri/plugins
+# Where containerd's main file imports drop-ins from.
+DROPINDIR  ?= $(SYSCONFDIR)/containerd/conf.d
 
 # The environment may say -buildvcs=false; the version comes from build info.
 BUILDFLAGS := -trimpath -buildvcs=auto -ldflags=-s\ -w
 
-.PHONY: help build build-faults lint test test-runtime test-node demo bench check install install-launched install-namespace uninstall clean
+.PHONY: help build build-faults lint test test-runtime test-node demo bench check install install-launched install-namespace install-fail-closed uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,13 +97,28 @@ install-namespace: install ## ... and let the service change mounts inside conta
 	@test/scripts/switch-namespace $(DESTDIR)$(SYSCONFDIR)/mountward/mountward.toml
 	@echo "now run: systemctl daemon-reload && systemctl restart mountward"
 
-uninstall: ## remove what install and install-launched put there; configuration and state stay
+REQUIRING := $(DESTDIR)$(abspath $(DROPINDIR))/50-mountward.toml
+
+install-fail-closed: ## ... and let containerd create no container while mountward is away
+	@DESTDIR='$(DESTDIR)' PLUGINDIR='$(abspath $(PLUGINDIR))' test/scripts/fail-closed check
+	@test/scripts/install-config config/containerd/50-mountward.toml $(REQUIRING)
+	@echo 'It holds once containerd is restarted, if its main file has the line'
+	@echo '    imports = ["$(abspath $(DROPINDIR))/*.toml"]'
+	@echo '"mountward doctor" tells whether that is so. From then on no container is created while'
+	@echo 'mountward is away, static pods included; "mountward emergency --for 30m" lets them through.'
+
+# What makes containerd require us goes first: a node is never left with it alone.
+uninstall: ## remove what the install targets put there; configuration and state stay
+	@! test -e $(REQUIRING) || echo 'removed $(REQUIRING): containerd does not require mountward after its next start'
+	rm -f $(REQUIRING)
+	@DESTDIR='$(DESTDIR)' test/scripts/fail-closed left
 	rm -f $(LAUNCHED)/90-mountward
 	rm -f $(DROPIN)/namespace.conf
 	@rmdir $(DROPIN) 2>/dev/null || true
 	rm -f $(DESTDIR)$(UNITDIR)/mountward.service $(DESTDIR)$(CATALOGDIR)/mountward.catalog $(DESTDIR)$(BINDIR)/mountward
 	@test -n "$(DESTDIR)" || journalctl --update-catalog || true
-	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; a launched plugin runs until containerd restarts"
+	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; what runs, runs on"
+	@echo "now: systemctl restart containerd, and only then systemctl disable --now mountward"
 
 clean: ## remove what was built
 	rm -rf bin test/runtime/bin test/node/cache

@@ -33,6 +33,8 @@ type Config struct {
 	// tables only: required plugins are
 	// [plugins.'io.containerd.nri.v1.nri'.default_validator].
 	TOML string
+	// Imports are files that containerd's configuration imports, as drop-ins.
+	Imports []string
 	// DefaultState puts containerd's state where it is by default,
 	// /run/containerd: for what looks for it there. One node at a time can.
 	DefaultState bool
@@ -55,8 +57,8 @@ func (n *Node) containerd(cfg *Config) string {
 	if cfg.NoLaunch {
 		pluginDir = filepath.Join(n.Dir, "no-plugins")
 	}
-	fmt.Fprintf(&b, `version = 3
-root = %q
+	fmt.Fprintf(&b, "version = 3\nimports = [%s]\n", quoted(cfg.Imports))
+	fmt.Fprintf(&b, `root = %q
 state = %q
 [grpc]
 address = %q
@@ -98,5 +100,13 @@ plugin_config_path = %q
 		fmt.Fprintf(&b, "plugin_registration_timeout = %q\n", cfg.RegistrationTimeout)
 	}
 	b.WriteString(cfg.TOML)
+	return b.String()
+}
+
+func quoted(all []string) string {
+	var b strings.Builder
+	for _, one := range all {
+		fmt.Fprintf(&b, "%q,", one)
+	}
 	return b.String()
 }
