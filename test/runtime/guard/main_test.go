@@ -54,11 +54,13 @@ func start(tb testing.TB, o ward.Options) *guard {
 }
 
 // gone waits for the end of the plugin: its last records come after the end of
-// containerd, into a directory that is removed with the test.
+// containerd, into a directory that is removed with the test. Containerd does not
+// wait for a plugin that was killed.
 func gone(tb testing.TB, pid int) {
 	tb.Helper()
 	for end := time.Now().Add(20 * time.Second); pid > 0; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if _, state, _ := strings.Cut(string(text), ") "); err != nil || strings.HasPrefix(state, "Z") {
 			return
 		}
 		if time.Now().After(end) {
