@@ -39,3 +39,42 @@ func TestEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsOfAContainerdThatDoesNotSayItsNRI: distributions spell versions in
+// ways from which NRI's stub concludes nothing. Where nothing is known nothing is
+// asked for that could have us rejected.
+func TestEventsOfAContainerdThatDoesNotSayItsNRI(t *testing.T) {
+	for _, test := range []struct {
+		runtime, version, nri string
+		want                  bool
+	}{
+		{"containerd", "1.7.24~ds1", api.UnknownVersion, false},
+		{"containerd", "2.1.9-0ubuntu1", api.UnknownVersion, false},
+		{"containerd", "2.2.1-0ubuntu1", api.UnknownVersion, true},
+		{"containerd", "2.4.2~ds1", "", true},
+		{"containerd", "3.0", "", true},
+		{"containerd", "2", "", false},
+		{"containerd", "", "", false},
+		{"containerd", "2.4.2", "v0.8.0", false}, // what it says counts
+		{"containerd", "1.7.0", "v0.12.3", true},
+		{"cri-o", "2.4.2", api.UnknownVersion, false},
+		{"", "2.4.2", "", false},
+	} {
+		mask := events(peer{test.runtime, test.version, test.nri})
+		if got := mask.IsSet(api.Event_VALIDATE_CONTAINER_ADJUSTMENT); got != test.want {
+			t.Errorf("%s %q, NRI %q: validation %t, want %t", test.runtime, test.version, test.nri, got, test.want)
+		}
+	}
+}
+
+func TestAtLeast(t *testing.T) {
+	for version, want := range map[string]bool{
+		"v0.12.3": false, "v0.12.4": true, "0.12.4": true, "v0.12.10": true, "v0.13.0": true, "v1.0.0": true,
+		"v0.12": false, "v0.12.4-rc.1": true, "v0.11.9": false, "v0.12.x": false, "v0.12.4.1": false, "": false,
+		"(devel)": false, "v0.12.-4": false, "v0.99999999999999999999.0": false,
+	} {
+		if got := atLeast(version, 0, 12, 4); got != want {
+			t.Errorf("%q is at least 0.12.4: %t, want %t", version, got, want)
+		}
+	}
+}

@@ -47,23 +47,33 @@ func (p *plugin) failClosed(ctx context.Context) []part {
 	return append(parts, p.required(ctx, c)...)
 }
 
+// closed reports whether no container is created unjudged: of the validator and
+// the failure policy one is enough.
+func closed(parts []part) bool {
+	in := map[string]bool{}
+	for _, p := range parts {
+		in[p.name] = p.Truth == facts.Yes
+	}
+	return (in[partValidator] || in[partFailurePolicy]) && in[partRequired] && in[partToleration]
+}
+
 // logFailClosed says where containers can start unjudged. That is a warning where
 // a policy is enforced.
 func (p *plugin) logFailClosed(ctx context.Context) {
-	open := ""
-	for _, part := range p.failClosed(ctx) {
+	parts, without := p.failClosed(ctx), ""
+	for _, part := range parts {
 		if part.Truth != facts.Yes {
-			open += fmt.Sprintf("; %s: %s (%s)", part.name, part.Truth, part.Why)
+			without += fmt.Sprintf("; %s: %s (%s)", part.name, part.Truth, part.Why)
 		}
 	}
 	log := p.daemon.log()
 	switch {
-	case open == "":
-		log.Info("NRI fails closed here")
+	case closed(parts):
+		log.Info("NRI fails closed here" + without)
 	case p.daemon.force.Load().enforces():
-		log.Warn("NRI does not fail closed in all here" + open)
+		log.Warn("NRI does not fail closed here" + without)
 	default:
-		log.Info("NRI does not fail closed in all here, and the policy only watches" + open)
+		log.Info("NRI does not fail closed here, and the policy only watches" + without)
 	}
 }
 
@@ -76,7 +86,7 @@ func (c *declared) validator() facts.Answer {
 	case !c.validates():
 		return facts.Is(false, fmt.Sprintf("the NRI of %s %s is not known: a creation in which mountward ends goes on unchanged", c.name, c.version))
 	case c.hasFailurePolicy():
-		return facts.Is(true, "NRI "+c.nri+" skips one that has ended: FailurePolicy is in its place then")
+		return facts.Is(false, "NRI "+c.nri+" skips one that has ended: FailurePolicy is in its place")
 	default:
 		return facts.Is(true, "a creation in which mountward ends is rejected, in audit mode too")
 	}

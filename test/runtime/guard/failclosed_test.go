@@ -206,9 +206,12 @@ func TestToleration(t *testing.T) {
 				t.Errorf("doctor says that it cannot tell who can get past: %t, want %t", got, tolerated)
 			}
 			if _, err := g.Await(t.Context(), 0, func(r ward.Record) bool {
-				return strings.Contains(r.Message(), "NRI does not fail closed") && tolerated == strings.Contains(r.Message(), "no toleration annotation: no")
+				if tolerated {
+					return strings.Contains(r.Message(), "NRI does not fail closed here") && strings.Contains(r.Message(), "no toleration annotation: no")
+				}
+				return strings.HasPrefix(r.Message(), "NRI fails closed here")
 			}); err != nil {
-				t.Errorf("what the log says of the annotation: %v", err)
+				t.Errorf("what the log says: %v", err)
 			}
 
 			pid := g.plugin()

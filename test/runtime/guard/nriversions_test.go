@@ -153,7 +153,7 @@ func TestOldRuntime(t *testing.T) {
 		t.Run(containerd, func(t *testing.T) {
 			o := onNRI(t, harness.OldNRI, containerd, rulesByNamespace, "mountward")
 			o.says("failing closed is weakened", "nri=")
-			o.says("NRI does not fail closed in all here", "validator: no", "required_plugins: no (containerd")
+			o.says("NRI does not fail closed here", "validator: no", "required_plugins: no (containerd")
 			o.decides(dirs.Shared.Path)
 		})
 	}
@@ -220,6 +220,7 @@ func TestFailurePolicy(t *testing.T) {
 	t.Run("enforce", func(t *testing.T) {
 		o := onNRI(t, harness.NewNRI, "v2.4.2", rulesByNamespace, "mountward")
 		o.says("connected to the runtime", "nri=v0.12.5")
+		o.says("NRI does not fail closed here", "validator: no (NRI v0.12.5 skips one that has ended")
 		pod, c := o.container("other")
 		o.stopped(func() {
 			if _, err := o.CreateContainer(pod, c); err == nil || !strings.Contains(err.Error(), "90-mountward failed to handle CreateContainer") {
