@@ -330,7 +330,8 @@ func TestWhoseAStrayIs(t *testing.T) {
 	unread.Mount.Host = nil
 	outcomes := []facts.Outcome{bind, {Mount: facts.Mount{Destination: "/dev", Type: "tmpfs"}}, unread}
 	located := Located{Places: []Place{
-		{Found: true, Entry: hostview.Entry{MountPoint: "/data"}}, {Found: true, Entry: hostview.Entry{MountPoint: "/dev"}},
+		{Found: true, Entry: hostview.Entry{MountPoint: "/data"}},
+		{Found: true, Entry: hostview.Entry{MountPoint: "/dev"}},
 		{Found: true, Entry: hostview.Entry{MountPoint: "/data"}},
 	}}
 	volume := facts.DeviceNumber{Major: 253, Minor: 1}
