@@ -18,8 +18,8 @@ import (
 //     start, also of a static pod's, since nobody is left to tell them apart. For
 //     an event that only cleans up it does no harm: containerd writes a line to
 //     its log and goes on (StopContainer and RemoveContainer in
-//     internal/cri/server of 2.4.2; measured with that built with NRI 0.12.5:
-//     each takes 2 s longer).
+//     internal/cri/server of 2.4.2; and so seen with that built with NRI
+//     0.12.5), after the 2 s of the request.
 //   - In enforce mode we stay connected after a timeout. A node that stood still
 //     for two seconds costs one request then; a launched plugin would be killed
 //     and never come back, and with required_plugins no container would be
