@@ -25,6 +25,25 @@ func PeerPID(conn syscall.Conn) (int, error) {
 	return pid, inner
 }
 
+// PeerUID returns the user that connected or listens at the other end of a unix
+// socket, as the caller's user namespace counts. It is the user at the time of
+// connecting.
+func PeerUID(conn syscall.Conn) (uint32, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, fmt.Errorf("find the peer of a socket: %w", err)
+	}
+	var cred *unix.Ucred
+	var inner error
+	if err := raw.Control(func(fd uintptr) { cred, inner = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return 0, fmt.Errorf("find the peer of a socket: %w", err)
+	}
+	if inner != nil {
+		return 0, fmt.Errorf("find the peer of a socket: %w", os.NewSyscallError("getsockopt SO_PEERCRED", inner))
+	}
+	return cred.Uid, nil
+}
+
 // PeerPIDOfFD is PeerPID for a bare descriptor, such as the one a launched
 // plugin is given. The descriptor is only looked at.
 func PeerPIDOfFD(fd uintptr) (int, error) {
