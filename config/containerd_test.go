@@ -61,7 +61,7 @@ func TestDropIn(t *testing.T) {
 		files := etc{runtimeconf.DefaultPath: test.main, dropIn: string(text), filepath.Dir(dropIn) + "/20-other.toml": tolerant}
 		c := runtimeconf.Load(t.Context(), files, runtimeconf.DefaultPath, runtimeconf.ParseRelease(test.release))
 		v := c.NRI.Validator
-		if got := v.Requires("mountward"); got != test.want || v.TolerateMissing.Value != "" {
+		if got := c.Requires("mountward"); got != test.want || v.TolerateMissing.Value != "" {
 			t.Errorf("%s: required %t, want %t; tolerates %q", test.name, got, test.want, v.TolerateMissing.Value)
 		}
 		if diff := cmp.Diff([]runtimeconf.Problem(nil), append(c.Refused, c.Orphans...)); diff != "" {

@@ -127,26 +127,6 @@ func (p *plugin) required(ctx context.Context, c *declared) []part {
 	if err != nil {
 		return both(facts.CannotTell("containerd's command line cannot be read: " + err.Error()))
 	}
-	release := runtimeconf.ParseRelease(c.version)
-	if release.Before(2, 2) {
-		return both(facts.Is(false, "containerd "+release.String()+" has no validator (2.2 is the first)"))
-	}
-	config := runtimeconf.Load(ctx, p.host.view, discover.ConfigOf(args), release)
-	v := config.NRI.Validator
-	if !config.Complete {
-		why := "containerd's configuration is not fully known"
-		if len(config.Unread) > 0 {
-			why += ": " + config.Unread[0].Message
-		}
-		return both(facts.CannotTell(why))
-	}
-	required := facts.Is(false, fmt.Sprintf("%s does not require mountward: containers are created while it is away", config.Path))
-	if v.Requires(name) {
-		required = facts.Is(true, "no container is created while mountward is away: "+v.RequiredPlugins.At.String())
-	}
-	toleration := facts.Is(true, "no annotation lets a pod start without mountward")
-	if key := v.TolerateMissing; key.Value != "" {
-		toleration = facts.Is(false, fmt.Sprintf("a pod with the annotation %q starts while mountward is away: %s", key.Value, key.At))
-	}
-	return []part{{partRequired, required}, {partToleration, toleration}}
+	config := runtimeconf.Load(ctx, p.host.view, discover.ConfigOf(args), runtimeconf.ParseRelease(c.version))
+	return []part{{partRequired, config.Required(name)}, {partToleration, config.Untolerated()}}
 }

@@ -86,7 +86,7 @@ func (r *containerd) installed() string {
 			return p.path
 		}
 	}
-	if r.config.NRI.Validator.Requires(pluginBase) {
+	if required(r.config.NRI.Validator.RequiredPlugins.Value) && r.config.NRI.Validator.Enable.Value {
 		return "required_plugins at " + r.config.NRI.Validator.RequiredPlugins.At.String()
 	}
 	const wanted = "/etc/systemd/system/containerd.service.wants/mountward.service"
@@ -99,9 +99,7 @@ func (r *containerd) installed() string {
 }
 
 // required reports whether a list names mountward, by name or index-name.
-func required(list []string) bool {
-	return slices.ContainsFunc(list, func(name string) bool { return runtimeconf.NamesPlugin(name, pluginBase) })
-}
+func required(list []string) bool { return runtimeconf.Names(list, pluginBase) }
 
 // twice finds more than one mountward: each judges every container.
 func (r *containerd) twice() []Finding {

@@ -32,11 +32,8 @@ func (r *containerd) guard(socket nriSocket) []Finding {
 	return all
 }
 
-// requires reports whether containers are refused while mountward is away. The
-// validator came with containerd 2.2.
-func (r *containerd) requires() bool {
-	return r.config.NRI.Validator.Requires(pluginBase) && !r.noValidator()
-}
+// requires reports whether containers are refused while mountward is away.
+func (r *containerd) requires() bool { return r.config.Requires(pluginBase) }
 
 func (r *containerd) noValidator() bool {
 	return r.config.Release.Before(2, 2)
