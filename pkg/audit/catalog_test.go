@@ -12,7 +12,7 @@ import (
 )
 
 func kinds() []kind {
-	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash(), kindHazard()}
+	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash(), kindHazard(), kindEmergency()}
 }
 
 func TestEveryMessageIDHasItsCatalogEntry(t *testing.T) {
@@ -40,6 +40,7 @@ func TestCatalogFitsATerminalAndNamesOnlyFieldsThatAreSent(t *testing.T) {
 		Leftover{Container: testContainer()},
 		Hazard{Container: testContainer(), Policy: testPolicy(), Hazards: []facts.Hazard{{Code: facts.HazardInsideShared}}},
 		Crash{Container: testContainer(), Policy: testPolicy(), Handler: "create", Panic: "boom", Stack: "goroutine 1"},
+		Emergency{Begins: true, Cause: EmergencyAsked},
 		PolicyLoaded{Policy: testPolicy()},
 		PolicyRejected{Name: "p", InForce: InForce{Policy: testPolicy(), Source: FromFile}},
 	}

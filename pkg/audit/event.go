@@ -9,7 +9,7 @@ import (
 )
 
 // Event is something the trail records: [PolicyLoaded], [PolicyRejected],
-// [Decision], [Hazard], [Drift], [Task], [Leftover] or [Crash].
+// [Decision], [Hazard], [Drift], [Task], [Leftover], [Crash] or [Emergency].
 type Event interface {
 	describe() description
 }

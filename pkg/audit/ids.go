@@ -11,6 +11,7 @@ const (
 	IDLeftover       = "c09d41bc801640cc8f087967e842b13a"
 	IDCrash          = "ed5619f8fb5c4fc984aa193e2b1832e3"
 	IDHazard         = "b50df20f496e49b0a9999c18d9e1b040"
+	IDEmergency      = "325dd520b4ad4acfb556a8a948d558a2"
 )
 
 // Identifier is the SYSLOG_IDENTIFIER of every record.
@@ -36,3 +37,7 @@ func kindTask() kind     { return kind{"task", "mountward.task/v1", IDTask} }
 func kindLeftover() kind { return kind{"leftover", "mountward.leftover/v1", IDLeftover} }
 func kindCrash() kind    { return kind{"crash", "mountward.crash/v1", IDCrash} }
 func kindHazard() kind   { return kind{"hazard", "mountward.hazard/v1", IDHazard} }
+
+func kindEmergency() kind {
+	return kind{"emergency", "mountward.emergency/v1", IDEmergency}
+}

@@ -95,21 +95,22 @@ func TestTrailIsFoundByItsFieldsAndExplained(t *testing.T) {
 		{Code: facts.HazardShadowed, Message: "is hidden", Destinations: []string{evil}, Action: facts.HazardWarn},
 		{Code: facts.HazardInsideShared, Message: "lands inside", Destinations: []string{"/b", evil}, Action: facts.HazardWarn},
 	}})
+	trail.Record(audit.Emergency{Begins: true, Cause: audit.EmergencyAsked})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := trail.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if sent, lost := trail.Stats(); sent != 8 || lost != 0 {
-		t.Errorf("sent %d, lost %d; want 8 and 0", sent, lost)
+	if sent, lost := trail.Stats(); sent != 9 || lost != 0 {
+		t.Errorf("sent %d, lost %d; want 9 and 0", sent, lost)
 	}
 
-	d.read(t, 8, "SYSLOG_IDENTIFIER=mountward")
+	d.read(t, 9, "SYSLOG_IDENTIFIER=mountward")
 	explain := explainer(t, d)
 	for event, id := range map[string]string{
 		"policy-loaded": audit.IDPolicyLoaded, "policy-rejected": audit.IDPolicyRejected,
 		"decision": audit.IDDecision, "drift": audit.IDDrift, "task": audit.IDTask, "leftover": audit.IDLeftover,
-		"crash": audit.IDCrash, "hazard": audit.IDHazard,
+		"crash": audit.IDCrash, "hazard": audit.IDHazard, "emergency": audit.IDEmergency,
 	} {
 		record := d.read(t, 1, "MESSAGE_ID="+id)[0]
 		if got := all(record, "MOUNTWARD_EVENT"); !slices.Equal(got, []string{event}) {
@@ -147,7 +148,7 @@ func TestCatalogIsAcceptedByJournalctl(t *testing.T) {
 		}
 		got = append(got, id)
 	}
-	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash, audit.IDHazard}
+	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash, audit.IDHazard, audit.IDEmergency}
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := gocmp.Diff(want, got); diff != "" {
