@@ -13,9 +13,10 @@ type aside struct {
 
 // standsAside returns why nothing is decided now, nil where it is.
 func (d *daemon) standsAside() *aside {
-	a := d.aside.Load()
-	if a == nil || !a.until.IsZero() && !d.now().Before(a.until) {
-		return nil
+	for _, a := range []*aside{d.aside.Load(), d.emergency.Load()} {
+		if a != nil && (a.until.IsZero() || d.now().Before(a.until)) {
+			return a
+		}
 	}
-	return a
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 func (p *plugin) Configure(_ context.Context, config, runtime, version string) (api.EventMask, error) {
 	d := p.daemon
 	d.start(config)
+	d.followNote() // if we hung, somebody may have gone past us
 	c := &declared{peer: peer{runtime, version, p.stub.RuntimeNRIVersion()}}
 	d.force.Load().declare(p.policy) // the stub sends it when we return
 	c.failRequest = p.policy.GetFailRequest()

@@ -26,6 +26,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 		if !t.commit(ctx) {
 			return nil, errOver
 		}
+		d.countDecision(container, apply.Plan{Refusal: force.refuse}, force)
 		d.recordRefusal(container, force, force.refuse)
 		return nil, force.refuse
 	}
@@ -39,7 +40,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 	if plan.Refusal == nil {
 		d.remember(container, plan, force)
 	}
-	d.state.decided(d.now())
+	d.countDecision(container, plan, force)
 	d.recordDecision(container, plan, force)
 	d.recordHazards(container, plan, force)
 	return plan.Adjustment, plan.Refusal

@@ -16,6 +16,7 @@ import (
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/rollout"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
@@ -44,6 +45,8 @@ type daemon struct {
 	devices  *device.Cache
 	lives    *lives
 	state    *state
+	started  chan struct{} // closed when the settings, the policy and the trail are there
+	rollout  *rollout.Count
 	repeats  *audit.Repeats
 	kubelet  *kubelet
 	inside   apply.Namespace
@@ -51,7 +54,9 @@ type daemon struct {
 	// connection is the one to the runtime, the last one where there is none.
 	connection atomic.Pointer[plugin]
 	aside      atomic.Pointer[aside] // why nothing is decided; see standsAside
-	working    atomic.Int32          // handlers whose work has not ended
+	emergency  atomic.Pointer[aside] // ... because somebody asked for it; of crisis
+	crisis     emergencies
+	working    atomic.Int32 // handlers whose work has not ended
 	reload     sync.Mutex
 }
 
@@ -60,7 +65,7 @@ func newDaemon(source settings.Source, stderr *os.File) *daemon {
 		source: source, stderr: stderr, now: time.Now,
 		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
 		lives:   newLives(time.Now),
-		state:   newState(time.Now()),
+		state:   newState(time.Now()), started: make(chan struct{}), rollout: new(rollout.Count),
 		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery),
 	}
 	d.kubelet = newKubelet("/proc", func(root, evidence string) {
@@ -89,7 +94,12 @@ func (d *daemon) start(text string) {
 		if d.settings.Host.KubeletRoot == settings.Auto {
 			d.kubelet.begin()
 		}
+		if d.rollout, err = rollout.Open(d.settings.StateDir); err != nil {
+			d.log().WithError(err).Warn("what the policy would have refused is counted anew")
+		}
 		d.loadPolicy()
+		d.resumeEmergency()
+		close(d.started)
 	})
 }
 
@@ -186,6 +196,8 @@ func (d *daemon) loadPolicy() {
 	if p := d.connection.Load(); p != nil {
 		p.holdsStill(&next.inForce)
 	}
+	d.rollout.Under(rollout.Policy{SHA256: next.policy.SHA256, Name: next.policy.Name, Mode: string(next.policy.Mode)}, d.now())
+	d.state.news()
 	if next.rejected != nil {
 		d.recordRejected(next.rejected, next.inForce, false)
 		return

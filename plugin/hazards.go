@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -85,7 +84,7 @@ func deniedHazard(x *examination, hazards []facts.Hazard) error {
 		for i, o := range x.entry.Outcomes {
 			// What could be another mount as well is not sure enough.
 			if o.Mount.Destination == h.Destinations[0] && x.located.Places[i].Sure {
-				return errors.New(apply.Refusal(apply.HazardRefusal(o, h)))
+				return &refusedMount{apply.HazardRefusal(o, h)}
 			}
 		}
 	}

@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/mountward/mountward/pkg/cli"
+	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
@@ -32,6 +35,7 @@ func run() int {
 			d.start("")
 			return d.serve(ctx, func(ctx context.Context, d *daemon) error { return serveSocket(ctx, d, config) })
 		},
+		StandIn: standIn,
 	})
 }
 
@@ -47,21 +51,46 @@ func (d *daemon) serve(ctx context.Context, connection func(context.Context, *da
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	go func() {
+	beat := &pulse{
+		daemon: d, grace: readyGrace, notify: control.NewNotifier(os.Getenv("NOTIFY_SOCKET")),
+		every: control.WatchdogEvery(os.Getenv("WATCHDOG_USEC"), os.Getenv("WATCHDOG_PID")),
+	}
+	var beside sync.WaitGroup
+	beside.Go(func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-hangup:
 				if d.trail.Load() != nil { // else the policy was not read yet
-					d.loadPolicy()
+					beat.reload()
 				}
 			}
 		}
-	}()
+	})
+	beside.Go(func() { beat.run(ctx) })
+	beside.Go(func() { d.listen(ctx) })
+	beside.Go(func() { d.keepCount(ctx) })
 	err := connection(ctx, d)
+	beat.tell(beat.notify.Stopping())
 	if err != nil && ctx.Err() == nil {
 		d.fails(err)
 	}
+	stop()
+	waitFor(&beside, closeTime)
 	return err
+}
+
+// waitFor waits for what runs beside the connection, but not for a disk that
+// hangs.
+func waitFor(work *sync.WaitGroup, most time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(most):
+	}
 }

@@ -31,7 +31,8 @@ func TestScripts(t *testing.T) {
 			"exitcode": exitCode,
 			"await":    await,
 			"expand":   expand,
-			"sigterm":  sigterm,
+			"sigterm":  signals(syscall.SIGTERM),
+			"sighup":   signals(syscall.SIGHUP),
 		},
 		Condition: condition,
 	})
@@ -70,11 +71,13 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
-// sigterm sends SIGTERM, which the kill of testscript does not know, to what runs
+// signals sends a signal that the kill of testscript does not know to what runs
 // in the background.
-func sigterm(ts *testscript.TestScript, _ bool, _ []string) {
-	for _, cmd := range ts.BackgroundCmds() {
-		ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+func signals(signal os.Signal) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, _ []string) {
+		for _, cmd := range ts.BackgroundCmds() {
+			ts.Check(cmd.Process.Signal(signal))
+		}
 	}
 }
 

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/containerd/nri/pkg/api"
 
-	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/policy"
 	"github.com/mountward/mountward/pkg/verify"
@@ -55,12 +53,16 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	if refusal == nil && known {
 		refusal = deniedHazard(x, hazards)
 	}
+	why := refusal
 	if refusal != nil && !x.refusable(force) {
 		x.found("would-refuse-start", refusal.Error())
 		refusal = nil
 	}
 	if !t.commit(ctx) {
 		return errOver
+	}
+	if why != nil {
+		d.countRefusal(container, why, refusal != nil, force)
 	}
 	d.rememberInside(x, force)
 	d.recordDrift(x, force, refusal)
@@ -84,7 +86,7 @@ func (x *examination) refusable(force *inForce) bool {
 func (p *plugin) stops(ctx context.Context, x *examination, force *inForce) error {
 	if x.proven() {
 		if o := p.deniedNow(ctx, x, force); o != nil {
-			return errors.New(apply.Refusal(*o))
+			return &refusedMount{*o}
 		}
 	}
 	if err := p.inside(ctx, x, force); err != nil || !x.proven() {

@@ -23,6 +23,8 @@ type state struct {
 
 	last atomic.Int64 // when the last creation was answered, in Unix nanoseconds; 0: none was
 
+	changed chan struct{} // something that people are told of is another
+
 	mu   sync.Mutex // held for moments: nothing is waited for under it
 	link link
 	// rejected is why the configured policy is not in force; nil where it is.
@@ -42,10 +44,23 @@ type link struct {
 	nri     string        // version of the runtime's NRI, "" where it tells none
 	timeout time.Duration // for a request; 0: the runtime tells none
 	events  api.EventMask // what we have subscribed to
+	// failRequests: the runtime was asked to fail requests that we do not answer.
+	failRequests bool
 }
 
 func newState(now time.Time) *state {
-	return &state{began: now, link: link{since: now, why: "no attempt to connect has ended yet"}}
+	return &state{
+		began: now, changed: make(chan struct{}, 1),
+		link: link{since: now, why: "no attempt to connect has ended yet"},
+	}
+}
+
+// news says that something is another; nobody is waited for.
+func (s *state) news() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
 }
 
 // decided counts a creation that was answered.
@@ -67,6 +82,7 @@ func (s *state) configured(l link) {
 	defer s.mu.Unlock()
 	l.connected, l.synced, l.why = true, false, ""
 	s.link = l
+	s.news()
 }
 
 // synchronized notes that the runtime sends us its requests from now on.
@@ -74,6 +90,7 @@ func (s *state) synchronized() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.link.synced = s.link.connected
+	s.news()
 }
 
 // disconnected notes the end of a connection, or of an attempt to have one. What
@@ -81,12 +98,16 @@ func (s *state) synchronized() {
 func (s *state) disconnected(now time.Time, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.link.connected {
+	was := s.link
+	if was.connected {
 		s.link.since = now
 	}
 	s.link.connected, s.link.synced = false, false
 	if why != nil {
 		s.link.why = why.Error()
+	}
+	if was.connected || was.why != s.link.why { // attempts come several a second
+		s.news()
 	}
 }
 

@@ -15,6 +15,10 @@ func (d *daemon) unanswered(h handler, pod *api.PodSandbox, c *api.Container, f 
 	d.state.late.Add(1)
 	container := named(pod, c)
 	refused := f.refuses(h, pod)
+	d.state.late.Add(1)
+	if refused {
+		d.state.refusals.Add(1)
+	}
 	var answer error
 	if refused {
 		answer = fmt.Errorf("mountward: %s was not decided: %w; try again, and see the journal of the node", h, why)
@@ -46,9 +50,11 @@ func (d *daemon) crashed(h handler, pod *api.PodSandbox, c *api.Container, f *in
 		Handler: string(h), Panic: p.text, Stack: p.stack, Refused: f.refuses(h, pod),
 	}
 	d.trail.Load().Record(event)
+	d.state.panics.Add(1)
 	if !event.Refused {
 		return nil
 	}
+	d.state.refusals.Add(1)
 	return fmt.Errorf("mountward: %s was not decided: a fault in mountward itself; its record (crash) is in the journal of the node", h)
 }
 

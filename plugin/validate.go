@@ -50,6 +50,7 @@ func (p *plugin) validate(ctx context.Context, t *turn, req *api.ValidateContain
 	}
 	reject := fmt.Errorf("mountward: %s; changed by plugin %s", problem.text, owner(req, container.ID, problem.destination))
 	enforce := force.policy.Mode == policy.ModeEnforce && container.Pod.Static().Truth != facts.Yes
+	d.countRefusal(container, reject, enforce, force)
 	d.recordRejection(container, force, reject, enforce)
 	if !enforce {
 		return nil

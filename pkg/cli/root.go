@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,9 @@ type Program struct {
 	// Run is the daemon: it returns when ctx ends or its connection is beyond
 	// repair.
 	Run func(ctx context.Context, config Config) error
+	// StandIn takes part as a plugin in the daemon's place for a time and
+	// changes nothing.
+	StandIn func(ctx context.Context, config Config, length time.Duration, stderr io.Writer) error
 }
 
 // Config says where the settings are.
@@ -77,7 +81,8 @@ true, and records in the journal what every task is mounted on.`,
 	root.SetVersionTemplate("mountward {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{ExitUsage, err} })
 	root.AddCommand(runCommand(p), checkCommand(), volumesCommand(thisMachine()), verifyCommand(thisMachine()),
-		doctorCommand(thisMachine()), pinsCommand(thisMachine()), exposureCommand(thisMachine()), explainCommand(), versionCommand(p))
+		doctorCommand(thisMachine()), pinsCommand(thisMachine()), exposureCommand(thisMachine()),
+		explainCommand(), statusCommand(thisMachine()), emergencyCommand(p), versionCommand(p))
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/mountward/mountward/pkg/apply"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/rollout"
+)
+
+// refusedMount is why a container must not start, where that is one mount which
+// a rule denies.
+type refusedMount struct{ facts.Outcome }
+
+func (r *refusedMount) Error() string { return apply.Refusal(r.Outcome) }
+
+// countDecision counts a creation that is answered, and what an enforced policy
+// would have answered.
+func (d *daemon) countDecision(c facts.Container, plan apply.Plan, f *inForce) {
+	d.state.decided(d.now())
+	if plan.Refusal != nil {
+		d.state.refusals.Add(1)
+		return
+	}
+	if f.policy.Mode != policy.ModeAudit {
+		return
+	}
+	d.rollout.Created()
+	for _, o := range plan.Outcomes {
+		if o.Would && o.Result == facts.Refused {
+			d.countWould(c, &refusedMount{o}, f)
+			return // a container is refused once
+		}
+	}
+}
+
+// countRefusal counts a refusal after the creation: by the validation or at the
+// start.
+func (d *daemon) countRefusal(c facts.Container, why error, refused bool, f *inForce) {
+	if refused {
+		d.state.refusals.Add(1)
+		return
+	}
+	d.countWould(c, why, f)
+}
+
+// countWould counts a refusal that there would have been. A static pod is never
+// refused.
+func (d *daemon) countWould(c facts.Container, why error, f *inForce) {
+	if f.policy.Mode != policy.ModeAudit || c.Pod.Static().Truth == facts.Yes {
+		return
+	}
+	d.state.would.Add(1)
+	r := rollout.Refusal{
+		PodUID:  c.Pod.UID,
+		Example: rollout.Example{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Name, Reason: why.Error()},
+	}
+	var mount *refusedMount
+	if errors.As(why, &mount) {
+		r.Rule, r.Position, r.Example.Mount = mount.Rule, mount.Position, mount.Mount.Destination
+	}
+	d.rollout.Would(r, d.now())
+}
