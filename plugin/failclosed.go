@@ -5,25 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/runtimeconf"
-)
-
-// part is one of the parts that together keep NRI from failing open, and whether
-// it is in force on a connection.
-type part struct {
-	name string
-	facts.Answer
-}
-
-// The names of the parts.
-const (
-	partDeadline      = "own deadline"
-	partValidator     = "validator"
-	partFailurePolicy = "FailurePolicy"
-	partRequired      = "required_plugins"
-	partToleration    = "no toleration annotation"
 )
 
 // declared is what was agreed on with the runtime when it configured us.
@@ -32,38 +17,47 @@ type declared struct {
 	failRequest bool
 }
 
-// failClosed says which parts are in force now. It reads containerd's
-// configuration, so it is not for a handler.
-func (p *plugin) failClosed(ctx context.Context) []part {
+// parts returns those of the parts of failing closed that the connection has or
+// has not. What is in the runtime's configuration is for who can wait for it.
+func (d *daemon) parts() []control.Part {
+	p, l := d.connection.Load(), d.state.connection()
+	if p == nil || !l.connected {
+		why := facts.CannotTell("not connected")
+		return []control.Part{
+			{Name: control.PartDeadline, Answer: why},
+			{Name: control.PartValidator, Answer: why},
+			{Name: control.PartFailurePolicy, Answer: why},
+		}
+	}
 	c := p.declared.Load()
-	if c == nil {
-		return nil // not configured yet
+	return []control.Part{
+		{Name: control.PartDeadline, Answer: facts.Is(true, "late work is answered for after "+l.deadline().String())},
+		{Name: control.PartValidator, Answer: c.validator()},
+		{Name: control.PartFailurePolicy, Answer: c.failurePolicy(d.force.Load().enforces())},
 	}
-	parts := []part{
-		{partDeadline, facts.Is(true, "late work is answered for after "+share(deadlineShare, p.limit()).String())},
-		{partValidator, c.validator()},
-		{partFailurePolicy, c.failurePolicy(p.daemon.force.Load().enforces())},
-	}
-	return append(parts, p.required(ctx, c)...)
 }
 
 // closed reports whether no container is created unjudged: of the validator and
 // the failure policy one is enough.
-func closed(parts []part) bool {
+func closed(parts []control.Part) bool {
 	in := map[string]bool{}
 	for _, p := range parts {
-		in[p.name] = p.Truth == facts.Yes
+		in[p.Name] = p.Truth == facts.Yes
 	}
-	return (in[partValidator] || in[partFailurePolicy]) && in[partRequired] && in[partToleration]
+	return (in[control.PartValidator] || in[control.PartFailurePolicy]) && in[control.PartRequired] && in[control.PartToleration]
 }
 
 // logFailClosed says where containers can start unjudged. That is a warning where
 // a policy is enforced.
 func (p *plugin) logFailClosed(ctx context.Context) {
-	parts, without := p.failClosed(ctx), ""
+	c := p.declared.Load()
+	if c == nil {
+		return // not configured yet
+	}
+	parts, without := append(p.daemon.parts(), p.required(ctx, c)...), ""
 	for _, part := range parts {
 		if part.Truth != facts.Yes {
-			without += fmt.Sprintf("; %s: %s (%s)", part.name, part.Truth, part.Why)
+			without += fmt.Sprintf("; %s: %s (%s)", part.Name, part.Truth, part.Why)
 		}
 	}
 	log := p.daemon.log()
@@ -115,8 +109,10 @@ const maxCommandLineTime = time.Second
 
 // required: while the plugin is away, containers are not created, whatever their
 // annotations.
-func (p *plugin) required(ctx context.Context, c *declared) []part {
-	both := func(a facts.Answer) []part { return []part{{partRequired, a}, {partToleration, a}} }
+func (p *plugin) required(ctx context.Context, c *declared) []control.Part {
+	both := func(a facts.Answer) []control.Part {
+		return []control.Part{{Name: control.PartRequired, Answer: a}, {Name: control.PartToleration, Answer: a}}
+	}
 	if c.name != "containerd" {
 		return both(facts.CannotTell("the configuration of " + c.name + " is not read"))
 	}
@@ -128,5 +124,5 @@ func (p *plugin) required(ctx context.Context, c *declared) []part {
 		return both(facts.CannotTell("containerd's command line cannot be read: " + err.Error()))
 	}
 	config := runtimeconf.Load(ctx, p.host.view, discover.ConfigOf(args), runtimeconf.ParseRelease(c.version))
-	return []part{{partRequired, config.Required(name)}, {partToleration, config.Untolerated()}}
+	return []control.Part{{Name: control.PartRequired, Answer: config.Required(name)}, {Name: control.PartToleration, Answer: config.Untolerated()}}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/containerd/nri/pkg/api"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/policy"
 )
@@ -58,7 +59,12 @@ func TestParts(t *testing.T) {
 			t.Errorf("%v, declared %t: (-want +got):\n%s", test.peer, test.fail, diff)
 		}
 		for _, required := range []bool{true, false} {
-			parts := []part{{partValidator, validator}, {partFailurePolicy, failure}, {partRequired, facts.Is(required, "")}, {partToleration, facts.Is(true, "")}}
+			parts := []control.Part{
+				{Name: control.PartValidator, Answer: validator},
+				{Name: control.PartFailurePolicy, Answer: failure},
+				{Name: control.PartRequired, Answer: facts.Is(required, "")},
+				{Name: control.PartToleration, Answer: facts.Is(true, "")},
+			}
 			want := required && (test.validator == facts.Yes || test.failurePolicy == facts.Yes)
 			if closed(parts) != want {
 				t.Errorf("%v, required %t: fails closed %t, want %t", test.peer, required, !want, want)

@@ -44,8 +44,6 @@ type link struct {
 	nri     string        // version of the runtime's NRI, "" where it tells none
 	timeout time.Duration // for a request; 0: the runtime tells none
 	events  api.EventMask // what we have subscribed to
-	// failRequests: the runtime was asked to fail requests that we do not answer.
-	failRequests bool
 }
 
 func newState(now time.Time) *state {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/containerd/nri/pkg/api"
 	"github.com/containerd/nri/pkg/stub"
 
 	"github.com/mountward/mountward/pkg/audit"
@@ -35,7 +34,7 @@ func (d *daemon) Status() control.Status {
 	s := control.Status{
 		Schema: control.StatusSchema, Time: d.now(), Version: version(), PID: os.Getpid(),
 		Started: d.state.began, Launched: launched(),
-		Connection: l.status(), Policy: d.policyStatus(), FailClosed: append(l.parts(), d.namespacePart()),
+		Connection: l.status(), Policy: d.policyStatus(), FailClosed: append(d.parts(), d.namespacePart()),
 		Counters: d.counters(), Journal: d.trail.Load().Destinations(), Rollout: &tally,
 	}
 	if a := d.standsAside(); a != nil {
@@ -70,38 +69,6 @@ func (l link) deadline() time.Duration {
 		limit = stub.DefaultRequestTimeout
 	}
 	return share(deadlineShare, limit)
-}
-
-// parts returns what the daemon itself knows of failing closed on this
-// connection. What is in the runtime's configuration is for who can read that.
-func (l link) parts() []control.Part {
-	if !l.connected {
-		why := facts.CannotTell("not connected")
-		return []control.Part{
-			{Name: control.PartDeadline, Answer: why},
-			{Name: control.PartValidator, Answer: why},
-			{Name: control.PartFailurePolicy, Answer: why},
-		}
-	}
-	return []control.Part{
-		{Name: control.PartDeadline, Answer: facts.Is(true, fmt.Sprintf("an answer within %s", l.deadline()))},
-		{Name: control.PartValidator, Answer: l.validates()},
-		{Name: control.PartFailurePolicy, Answer: l.failsRequests()},
-	}
-}
-
-func (l link) validates() facts.Answer {
-	if l.events.IsSet(api.Event_VALIDATE_CONTAINER_ADJUSTMENT) {
-		return facts.Is(true, "a request in which the daemon dies is rejected")
-	}
-	return facts.Is(false, fmt.Sprintf("NRI %s has none (it came with 0.10): a request in which the daemon dies goes on without it", known(l.nri)))
-}
-
-func (l link) failsRequests() facts.Answer {
-	if l.failRequests {
-		return facts.Is(true, "the runtime fails a request that the daemon does not answer")
-	}
-	return facts.Is(false, fmt.Sprintf("NRI %s has none (it came with 0.12.4)", known(l.nri)))
 }
 
 // namespacePart says whether what the specification cannot carry is made true in
@@ -162,11 +129,4 @@ func (d *daemon) statusLine() string {
 		parts = append(parts, "no decision yet")
 	}
 	return strings.Join(parts, ", ")
-}
-
-func known(version string) string {
-	if version == "" {
-		return "of an unknown version"
-	}
-	return version
 }

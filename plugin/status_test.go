@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/containerd/nri/pkg/api"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mountward/mountward/pkg/apply"
@@ -13,39 +12,25 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 )
 
-// TestParts: each is yes only where the runtime holds it.
-func TestParts(t *testing.T) {
-	old := connected()
-	old.nri, old.events = "v0.8.0", api.EventMask(0)
-	newest := connected()
-	newest.nri, newest.failRequests = "v0.12.5", true
-	for name, test := range map[string]struct {
-		link link
-		want map[string]facts.Truth
-	}{
-		"containerd 2.4.2": {connected(), map[string]facts.Truth{control.PartDeadline: facts.Yes, control.PartValidator: facts.Yes, control.PartFailurePolicy: facts.No}},
-		"an old runtime":   {old, map[string]facts.Truth{control.PartDeadline: facts.Yes, control.PartValidator: facts.No, control.PartFailurePolicy: facts.No}},
-		"a new one":        {newest, map[string]facts.Truth{control.PartDeadline: facts.Yes, control.PartValidator: facts.Yes, control.PartFailurePolicy: facts.Yes}},
-	} {
-		s := newState(time.Now())
-		s.configured(test.link)
-		got := map[string]facts.Truth{}
-		for _, p := range s.connection().parts() {
-			if p.Why == "" {
-				t.Errorf("%s: %s has no reason", name, p.Name)
-			}
-			got[p.Name] = p.Truth
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-		s.disconnected(time.Now(), errors.New("gone"))
-		for _, p := range s.connection().parts() {
-			if p.Truth != facts.Unknown {
-				t.Errorf("%s, not connected: %s is %s", name, p.Name, p.Truth)
+// TestPartsNotConnected: of a connection that is not there nothing is known.
+func TestPartsNotConnected(t *testing.T) {
+	_, p := turnPlugin(t, enforcing, "", time.Minute)
+	d := p.daemon
+	told := func(want facts.Truth) {
+		t.Helper()
+		for _, part := range d.parts() {
+			if part.Name == control.PartDeadline && part.Truth != want || want == facts.Unknown && part.Truth != want {
+				t.Errorf("%s is %s, want %s", part.Name, part.Truth, want)
 			}
 		}
 	}
+	told(facts.Unknown)
+	p.declared.Store(&declared{peer: peer{"containerd", "v2.4.2", "v0.12.3"}})
+	d.connection.Store(p)
+	d.state.configured(connected())
+	told(facts.Yes)
+	d.state.disconnected(time.Now(), errors.New("gone"))
+	told(facts.Unknown)
 }
 
 // TestCounting: what an enforced policy would have refused is counted where it
