@@ -17,7 +17,7 @@ DROPINDIR  ?= $(SYSCONFDIR)/containerd/conf.d
 # The environment may say -buildvcs=false; the version comes from build info.
 BUILDFLAGS := -trimpath -buildvcs=auto -ldflags=-s\ -w
 
-.PHONY: help build build-faults lint test test-runtime test-node demo bench check install install-launched install-namespace install-fail-closed uninstall clean
+.PHONY: help build build-faults lint test test-runtime test-node demo bench chaos check install install-launched install-namespace install-fail-closed uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,11 @@ bench: build ## figures, side by side in one run; no test asserts a time
 	@test/scripts/prepare build
 	@cd test/runtime && $(GO) run ./bench
 	@$(GO) run ./test/bench
+
+CHAOS ?=
+chaos: build ## kill the plugin and containerd while 500 pods come and go; fails if a guard has a hole (CHAOS='-seed N')
+	@test/scripts/prepare build
+	@cd test/runtime && $(GO) run ./chaos $(CHAOS)
 
 check: build ## the shipped policy through the daemon's own parser
 	bin/mountward check config/policy.toml

@@ -22,6 +22,7 @@ type command struct {
 func commands() map[string]command {
 	return map[string]command{
 		"pause":       {"", 0, pause},
+		"report":      {"FILE", 1, report},
 		"ls":          {"DIR", 1, list},
 		"cat":         {"FILE", 1, cat},
 		"write":       {"FILE TEXT", 2, write},

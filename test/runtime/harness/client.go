@@ -37,8 +37,8 @@ func (n *Node) connect() error {
 	return nil
 }
 
-// waitReady waits until CRI answers, or containerd has ended.
-func (n *Node) waitReady() error {
+// WaitReady waits until CRI answers, or containerd has ended.
+func (n *Node) WaitReady() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return n.poll(ctx, "wait for containerd", func() error {

@@ -67,7 +67,7 @@ func Mountinfo(pid int) (Mounts, error) {
 		return nil, fmt.Errorf("open mount table: %w", err)
 	}
 	defer f.Close()
-	return parseMountinfo(f)
+	return ParseMountinfo(f)
 }
 
 // Mounted says whether a path is a mount point in the mount namespace of the
@@ -80,7 +80,8 @@ func Mounted(path string) (bool, error) {
 	return mounts.At(path) != nil, nil
 }
 
-func parseMountinfo(r io.Reader) (Mounts, error) {
+// ParseMountinfo reads a mount table as it is in a file of /proc.
+func ParseMountinfo(r io.Reader) (Mounts, error) {
 	var mounts Mounts
 	in := bufio.NewReader(r)
 	for {

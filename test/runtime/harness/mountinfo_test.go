@@ -15,7 +15,7 @@ func TestParseMountinfo(t *testing.T) {
 38 36 0:6 / /c rw unbindable - tmpfs  rw
 39 36 0:6 / /c rw - tmpfs top rw
 `
-	got, err := parseMountinfo(strings.NewReader(text))
+	got, err := ParseMountinfo(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestParseMountinfo(t *testing.T) {
 
 func TestParseMountinfoErrors(t *testing.T) {
 	for _, text := range []string{"1 2 3:4 / / rw", "x 2 3:4 / / rw - a b c", "1 2 3:4 / / rw shared:z - a b c", "\n"} {
-		if got, err := parseMountinfo(strings.NewReader(text)); err == nil {
+		if got, err := ParseMountinfo(strings.NewReader(text)); err == nil {
 			t.Errorf("parse %q = %v, no error", text, got)
 		}
 	}

@@ -129,6 +129,15 @@ func (n *Node) configFile() string { return filepath.Join(n.Dir, "config.toml") 
 
 // launch starts containerd and waits until it is ready.
 func (n *Node) launch() error {
+	if err := n.Relaunch(); err != nil {
+		return err
+	}
+	return n.WaitReady()
+}
+
+// Relaunch starts a containerd that has ended, and does not wait until it takes
+// requests.
+func (n *Node) Relaunch() error {
 	cmd := exec.Command(n.Binaries.Containerd, "--config", n.configFile())
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(n.Binaries.Shim)+":"+os.Getenv("PATH"))
 	cmd.Dir = n.Dir
@@ -137,7 +146,7 @@ func (n *Node) launch() error {
 		return err
 	}
 	n.process = p
-	return n.waitReady()
+	return nil
 }
 
 // PID is containerd's process, in the pid namespace of the caller.
@@ -169,7 +178,7 @@ func (n *Node) Stop() error {
 		errs = append(errs, n.launch())
 	}
 	if n.process.running() {
-		errs = append(errs, n.removePods(context.Background()))
+		errs = append(errs, n.RemovePods(context.Background()))
 		errs = append(errs, n.process.kill(unix.SIGTERM))
 	}
 	n.process = nil

@@ -114,8 +114,8 @@ func (n *Node) RunPod(ctx context.Context, p Pod) (*Sandbox, error) {
 	return s, nil
 }
 
-// removePods removes all pods of the node.
-func (n *Node) removePods(ctx context.Context) error {
+// RemovePods removes all pods of the node.
+func (n *Node) RemovePods(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	list, err := n.runtime.ListPodSandbox(ctx, &cri.ListPodSandboxRequest{})
