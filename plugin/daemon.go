@@ -44,6 +44,7 @@ type daemon struct {
 	entries  *ledger.Ledger
 	devices  *device.Cache
 	lives    *lives
+	inHand   inHand
 	state    *state
 	started  chan struct{} // closed when the settings, the policy and the trail are there
 	rollout  *rollout.Count

@@ -67,13 +67,15 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	d.rememberInside(x, force)
 	d.recordDrift(x, force, refusal)
 	d.recordMountedHazards(x, force, hazards, refusal)
-	if refusal == nil {
-		if x.proven() {
-			p.begin(x)
-		}
-		p.recordTask(x, force)
+	if refusal != nil {
+		d.markRecorded(container.ID)
+		return refusal
 	}
-	return refusal
+	if x.proven() {
+		p.begin(x)
+	}
+	p.recordTask(x, force)
+	return nil
 }
 
 // refusable reports whether the container may be refused at all.

@@ -25,9 +25,7 @@ func (p *plugin) RemoveContainer(ctx context.Context, pod *api.PodSandbox, c *ap
 	_, err := answer(ctx, p, handlerRemove, pod, c,
 		func(_ context.Context, _ *turn, container facts.Container, _ *inForce) (struct{}, error) {
 			p.ended(container, true)
-			if err := p.daemon.ledger().Remove(container.ID); err != nil {
-				p.daemon.log().WithError(err).Warn("cannot forget a removed container")
-			}
+			p.daemon.removed(container.ID, c.GetStartedAt() != 0)
 			return struct{}{}, nil
 		})
 	return err

@@ -51,6 +51,9 @@ func (p *plugin) synchronize(ctx context.Context, pods map[string]*api.PodSandbo
 		x.close()
 		if x.proven() {
 			p.begin(x)
+			if d.unseen(entry) {
+				p.recordLate(x)
+			}
 		}
 		d.recordDrift(x, d.force.Load(), nil)
 		proved++
@@ -88,6 +91,9 @@ func (d *daemon) forget(listed map[string]bool) {
 		entry, ok, err := d.ledger().Get(id)
 		if err == nil && ok && d.now().Sub(entry.Created) < syncGrace {
 			continue
+		}
+		if err == nil && ok && d.unseen(entry) {
+			d.recordUnseen(entry, "the container is gone, and mountward was away or ended when it would have started: whether its own code ran cannot be told")
 		}
 		if err := d.ledger().Remove(id); err != nil {
 			d.log().WithError(err).Warn("cannot forget a container that is gone")

@@ -25,12 +25,13 @@ const (
 // rest is asked of the host while the container goes on, at once, so that one
 // which soon ends is still there.
 func (p *plugin) recordTask(x *examination, f *inForce) {
+	p.daemon.inHand.take(x.container.ID)
 	event := audit.Task{
 		Container: audit.ContainerOf(x.container), Policy: f.record(),
 		Task: volumes.Unmapped(x.pid, x.identity.Why),
 	}
 	if x.table == nil {
-		p.daemon.trail.Load().Record(event)
+		p.daemon.recordStart(event)
 		return
 	}
 	vars := p.host.vars()
@@ -58,17 +59,16 @@ var errBusy = errors.New("too many containers start or end at one time")
 // volumes mounted. That is in the runtime's whole table, which is stale after
 // each mount.
 func (p *plugin) recordViews(event audit.Task, kubeletRoot string) {
-	trail := p.daemon.trail.Load()
 	if !event.HasViews() {
-		trail.Record(event)
+		p.daemon.recordStart(event)
 		return
 	}
 	if !p.chores.add(func(ctx context.Context) {
 		table, err := p.chores.table(ctx)
 		event.SetViews(table, err, kubeletRoot)
-		trail.Record(event)
+		p.daemon.recordStart(event)
 	}) {
 		event.SetViews(nil, errBusy, kubeletRoot)
-		trail.Record(event)
+		p.daemon.recordStart(event)
 	}
 }

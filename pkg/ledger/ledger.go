@@ -31,6 +31,9 @@ type Entry struct {
 	PolicySHA256 string          `json:"policy_sha256"`
 	Created      time.Time       `json:"created"`
 	Refused      bool            `json:"refused,omitempty"`
+	// Recorded says that the trail has the start of the container, or that it
+	// was refused. Set by MarkRecorded.
+	Recorded bool `json:"recorded,omitempty"`
 }
 
 // Ledger is a directory of entries. It is safe for concurrent use. One process

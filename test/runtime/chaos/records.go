@@ -26,6 +26,11 @@ type record struct {
 			UID string `json:"uid"`
 		} `json:"pod"`
 	} `json:"container"`
+	Findings []finding `json:"findings"`
+}
+
+type finding struct {
+	Code string `json:"code"`
 }
 
 // event is "decision" of "mountward.decision/v1".

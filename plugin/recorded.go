@@ -1,0 +1,94 @@
+package main
+
+import (
+	"sync"
+
+	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/ledger"
+)
+
+// Being killed between the creation of a container and the record of its start
+// must not lose the container: whoever comes next finds an entry of the ledger
+// without its mark. A container that still runs then gets its task record late,
+// from another one the record of its creation says that its start was not seen.
+
+// codeUnseen marks what is recorded later than it happened.
+const codeUnseen = "start-unseen"
+
+// inHand are the containers whose start this process is about to record: it
+// draws the map of a task while the container goes on, and may even end.
+type inHand struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+func (h *inHand) take(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ids == nil {
+		h.ids = map[string]bool{}
+	}
+	h.ids[id] = true
+}
+
+func (h *inHand) drop(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.ids, id)
+}
+
+func (h *inHand) has(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ids[id]
+}
+
+// unseen reports whether nobody recorded the start of a container, or is about
+// to.
+func (d *daemon) unseen(e ledger.Entry) bool {
+	return !e.Recorded && !d.inHand.has(e.Container.ID)
+}
+
+// recordStart records the start of a container, and notes that.
+func (d *daemon) recordStart(event audit.Task) {
+	defer d.inHand.drop(event.Container.ID)
+	d.trail.Load().Record(event)
+	d.markRecorded(event.Container.ID)
+}
+
+func (d *daemon) markRecorded(id string) {
+	if err := d.ledger().MarkRecorded(id); err != nil {
+		d.log().WithError(err).Warn("cannot note that a start was recorded; it will be recorded again")
+	}
+}
+
+// recordLate records a container that was proved to run, and that nobody
+// recorded when it started.
+func (p *plugin) recordLate(x *examination) {
+	x.found(codeUnseen, "the container started while mountward was away or ended; its mounts were compared only now")
+	p.recordTask(x, p.daemon.force.Load())
+}
+
+// recordUnseen records a container that is gone, or that is about to be, and
+// whose start nobody recorded.
+func (d *daemon) recordUnseen(e ledger.Entry, why string) {
+	d.trail.Load().Record(audit.Decision{
+		Container: audit.ContainerOf(e.Container),
+		Policy:    audit.Policy{Name: e.PolicyName, SHA256: e.PolicySHA256, Mode: e.Mode},
+		Outcomes:  e.Outcomes,
+		Findings:  []facts.Finding{{Code: codeUnseen, Message: why}},
+	})
+}
+
+// removed records what is still missing of a container, and forgets it. ran says
+// that the runtime knows when it started.
+func (d *daemon) removed(id string, ran bool) {
+	defer d.inHand.drop(id)
+	if e, ok, err := d.ledger().Get(id); err == nil && ok && ran && d.unseen(e) {
+		d.recordUnseen(e, "the container started and ended while mountward was away or ended: its mounts were not compared")
+	}
+	if err := d.ledger().Remove(id); err != nil {
+		d.log().WithError(err).Warn("cannot forget a removed container")
+	}
+}
