@@ -56,6 +56,8 @@ type chaos struct {
 	service *service
 	history history
 	moments chan string
+
+	progress atomic.Int64 // creations that were answered by the plugin
 }
 
 func (c *chaos) say(format string, args ...any) {

@@ -56,6 +56,10 @@ func (h *history) tries() []*try {
 	return slices.Clone(h.all)
 }
 
+// around is how long before and after the life of a container what happens to
+// the node is told.
+const around = 5 * time.Second
+
 // print prints what happened to a container, and to the node meanwhile, with
 // what the trail and containerd's log say of it.
 func (h *history) print(w io.Writer, t *try, records []record, log string) {
@@ -74,13 +78,16 @@ func (h *history) print(w io.Writer, t *try, records []record, log string) {
 	}
 	var lines []happening
 	for _, e := range all {
-		if e.key == t.key || e.key == "" && e.at.After(first.Add(-3*time.Second)) && e.at.Before(last.Add(3*time.Second)) {
+		if e.key == t.key || e.key == "" && e.at.After(first.Add(-around)) && e.at.Before(last.Add(around)) {
 			lines = append(lines, e)
 		}
 	}
 	for _, r := range records {
-		if r.about(t) {
+		switch {
+		case r.about(t):
 			lines = append(lines, happening{r.Time, t.key, "trail: " + r.Schema + ": " + r.Message})
+		case r.Container.ID == "" && r.Time.After(first.Add(-around)) && r.Time.Before(last.Add(around)):
+			lines = append(lines, happening{r.Time, "", "trail: " + r.Message})
 		}
 	}
 	for line := range strings.Lines(log) {

@@ -17,7 +17,11 @@ type killer struct {
 	rng   *rand.Rand
 	ways  []way
 	pause time.Duration // the longest one between two kills
+	seen  int64         // the progress at the last kill
 }
+
+// recoverTime is how long the killer waits for a container to be created.
+const recoverTime = time.Minute
 
 // way is one thing that can happen.
 type way struct {
@@ -76,6 +80,16 @@ func (k *killer) wait(ctx context.Context) bool {
 		return false
 	case <-time.After(k.pause/4 + time.Duration(k.rng.Int64N(int64(3*k.pause/4)))):
 	}
+	// Mostly something has worked since, so that the pods get on.
+	if k.rng.IntN(4) != 0 {
+		for end, seen := time.Now().Add(recoverTime), k.seen; k.progress.Load() == seen && time.Now().Before(end); {
+			if ctx.Err() != nil {
+				return false
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	k.seen = k.progress.Load()
 	if k.rng.IntN(2) == 0 {
 		return true
 	}

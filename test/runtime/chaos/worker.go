@@ -27,7 +27,8 @@ const ours = "mountward: "
 // again, what answers nothing is looked for.
 type worker struct {
 	*chaos
-	rng *rand.Rand
+	rng  *rand.Rand
+	last string // key of the last try
 }
 
 // moment tells a killer that waits for one what is to happen now.
@@ -49,7 +50,7 @@ func (w *worker) pod(ctx context.Context) {
 	var last error
 	for len(todo) > 0 {
 		if time.Now().After(end) {
-			w.fault("stuck", "", fmt.Sprintf("pod with %s: not to be had in %s: %v", todo[0].name, podTime, last))
+			w.fault("stuck", w.last, fmt.Sprintf("pod with %s: not to be had in %s: %v", todo[0].name, podTime, last))
 			break
 		}
 		s, err := w.sandbox(ctx, p)
@@ -85,6 +86,7 @@ func (w *worker) have(ctx context.Context, s *harness.Sandbox, p plan, of shape,
 	for n := 0; time.Now().Before(end); n++ {
 		t := &try{uid: s.Pod.UID, name: fmt.Sprintf("%s-%d-%d", of.name, len(s.Containers), n), shape: of, static: p.static}
 		t.key = t.uid + "." + t.name
+		w.last = t.key
 		err := w.attempt(ctx, s, t)
 		w.history.add(t)
 		if err == nil || t.refused != "" && of.denies() && !p.static {
@@ -124,6 +126,7 @@ func (w *worker) create(ctx context.Context, s *harness.Sandbox, t *try) error {
 	id, err := w.node.CreateContainer(ctx, s, w.container(t.shape, t.name, t.key))
 	if err == nil {
 		t.id = id
+		w.progress.Add(1)
 		w.history.note(t.key, "created")
 		return nil
 	}
@@ -176,6 +179,7 @@ func (w *worker) start(ctx context.Context, t *try) error {
 func (w *worker) failed(t *try, what string, err error) {
 	w.history.note(t.key, "%s: %v", what, err)
 	if t.refused = ourRefusal(err); t.refused != "" {
+		w.progress.Add(1)
 		if t.shape.denies() {
 			w.count("refused", 1)
 		}
