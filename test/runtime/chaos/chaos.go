@@ -57,7 +57,7 @@ type chaos struct {
 	history history
 	moments chan string
 
-	progress atomic.Int64 // creations that were answered by the plugin
+	progress atomic.Int64 // containers that were started, or refused by the plugin
 }
 
 func (c *chaos) say(format string, args ...any) {

@@ -20,7 +20,7 @@ type killer struct {
 	seen  int64         // the progress at the last kill
 }
 
-// recoverTime is how long the killer waits for a container to be created.
+// recoverTime is how long the killer waits for a container to be started.
 const recoverTime = time.Minute
 
 // way is one thing that can happen.
@@ -80,7 +80,8 @@ func (k *killer) wait(ctx context.Context) bool {
 		return false
 	case <-time.After(k.pause/4 + time.Duration(k.rng.Int64N(int64(3*k.pause/4)))):
 	}
-	// Mostly something has worked since, so that the pods get on.
+	// Mostly something has worked since, so that the pods get on, also where
+	// the machine is slow.
 	if k.rng.IntN(4) != 0 {
 		for end, seen := time.Now().Add(recoverTime), k.seen; k.progress.Load() == seen && time.Now().Before(end); {
 			if ctx.Err() != nil {

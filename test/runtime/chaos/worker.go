@@ -97,6 +97,9 @@ func (w *worker) have(ctx context.Context, s *harness.Sandbox, p plan, of shape,
 		}
 		w.some(100 * time.Millisecond)
 		call, cancel := context.WithTimeout(ctx, callTime)
+		if t.id != "" {
+			_ = w.node.RemoveContainer(call, t.id) // what this leaves goes with the pod
+		}
 		ready, lookErr := w.node.SandboxReady(call, s.ID)
 		cancel()
 		if lookErr == nil && !ready {
@@ -126,7 +129,6 @@ func (w *worker) create(ctx context.Context, s *harness.Sandbox, t *try) error {
 	id, err := w.node.CreateContainer(ctx, s, w.container(t.shape, t.name, t.key))
 	if err == nil {
 		t.id = id
-		w.progress.Add(1)
 		w.history.note(t.key, "created")
 		return nil
 	}
@@ -157,6 +159,7 @@ func (w *worker) start(ctx context.Context, t *try) error {
 	w.history.note(t.key, "start")
 	err := w.node.StartContainer(ctx, t.id)
 	if err == nil {
+		w.progress.Add(1)
 		w.history.note(t.key, "started")
 		return nil
 	}
@@ -166,6 +169,7 @@ func (w *worker) start(ctx context.Context, t *try) error {
 		if lookErr == nil {
 			w.history.note(t.key, "found, as %s", state)
 			if state == cri.ContainerState_CONTAINER_RUNNING {
+				w.progress.Add(1)
 				return nil
 			}
 			return err

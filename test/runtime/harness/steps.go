@@ -87,12 +87,24 @@ func (n *Node) StopSandbox(ctx context.Context, id string) error {
 	return err
 }
 
-// RemoveSandbox stops a pod and removes it with its containers.
+// RemoveSandbox stops a pod and removes it with its containers, as the kubelet
+// does: the containers first. To leave them to RemovePodSandbox stops containerd
+// for good where a plugin registers in that moment (containerd 2.4.2 takes a read
+// lock once more in RemoveContainer, behind a writer that waits for the first).
 func (n *Node) RemoveSandbox(ctx context.Context, id string) error {
 	if err := n.StopSandbox(ctx, id); err != nil {
 		return err
 	}
-	_, err := n.runtime.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: id})
+	list, err := n.runtime.ListContainers(ctx, &cri.ListContainersRequest{Filter: &cri.ContainerFilter{PodSandboxId: id}})
+	if err != nil {
+		return err
+	}
+	for _, c := range list.GetContainers() {
+		if err := n.RemoveContainer(ctx, c.GetId()); err != nil {
+			return err
+		}
+	}
+	_, err = n.runtime.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: id})
 	return err
 }
 
