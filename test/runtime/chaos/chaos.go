@@ -44,18 +44,19 @@ type options struct {
 type chaos struct {
 	options
 	tally
-	begun   time.Time
-	out     io.Writer
-	dir     string // all that is ours
-	reports string // of the containers
-	dirs    *harness.HostDirs
-	ward    *ward.Ward
-	node    *harness.Node
-	binary  string
-	conf    string // of the service
-	service *service
-	history history
-	moments chan string
+	begun    time.Time
+	out      io.Writer
+	dir      string // all that is ours
+	reports  string // of the containers
+	dirs     *harness.HostDirs
+	ward     *ward.Ward
+	node     *harness.Node
+	binary   string
+	conf     string // of the service
+	settings string // its text
+	service  *service
+	history  history
+	moments  chan string
 
 	progress atomic.Int64 // containers that were started, or refused by the plugin
 }
@@ -107,7 +108,7 @@ func (c *chaos) steps(ctx context.Context) error {
 	if err := c.beService(); err != nil {
 		return err
 	}
-	if err := c.storm(ctx, "service", c.pods*5/10, servicePlugin()); err != nil {
+	if err := c.storm(ctx, "service", c.pods*4/10, servicePlugin()); err != nil {
 		return err
 	}
 	c.endService()
@@ -116,7 +117,22 @@ func (c *chaos) steps(ctx context.Context) error {
 	if err := c.beLaunched(); err != nil {
 		return err
 	}
-	if err := c.storm(ctx, "launched", c.pods*3/10, launchedPlugin()); err != nil {
+	if err := c.storm(ctx, "launched", c.pods*2/10, launchedPlugin()); err != nil {
+		return err
+	}
+
+	c.say("mountward is a service that may change mounts inside containers; all is killed")
+	if err := c.mayChangeInside(true); err != nil {
+		return err
+	}
+	if err := c.beService(); err != nil {
+		return err
+	}
+	if err := c.storm(ctx, "namespace", c.pods*2/10, servicePlugin()); err != nil {
+		return err
+	}
+	c.endService()
+	if err := c.mayChangeInside(false); err != nil {
 		return err
 	}
 
@@ -129,7 +145,7 @@ func (c *chaos) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.storm(ctx, "runtime", c.pods-c.pods*5/10-c.pods*3/10, runtimeOnly()); err != nil {
+	if err := c.storm(ctx, "runtime", c.pods-c.pods*4/10-2*(c.pods*2/10), runtimeOnly()); err != nil {
 		return err
 	}
 	last, err := harness.Mountinfo(0)
@@ -186,6 +202,7 @@ func (c *chaos) aftermath(before inventory, pid int, files map[string]int) error
 // storm has workers run pods while a killer is about. In the end the plugin is
 // connected and all pods are gone.
 func (c *chaos) storm(ctx context.Context, name string, pods int, ways []way) error {
+	namespace := name == "namespace"
 	killing, stop := context.WithCancel(ctx)
 	defer stop()
 	k := &killer{chaos: c, rng: c.random(name + " killer"), ways: ways, pause: time.Second}
@@ -200,7 +217,7 @@ func (c *chaos) storm(ctx context.Context, name string, pods int, ways []way) er
 				if i > int64(pods) || ctx.Err() != nil {
 					return
 				}
-				w := &worker{chaos: c, rng: c.random(fmt.Sprintf("%s pod %d", name, i))}
+				w := &worker{chaos: c, rng: c.random(fmt.Sprintf("%s pod %d", name, i)), namespace: namespace}
 				w.pod(ctx)
 			}
 		})
@@ -233,14 +250,24 @@ func (c *chaos) setUp() error {
 	if c.ward, cfg, err = ward.New(c.dir, ward.Options{Policy: policy, Settings: settings, Config: cfg}); err != nil {
 		return err
 	}
+	c.settings = cfg.PluginConf["90-mountward.conf"]
 	c.binary, c.conf = cfg.Plugins["90-mountward"], filepath.Join(c.dir, "mountward.toml")
-	if err := os.WriteFile(c.conf, []byte(cfg.PluginConf["90-mountward.conf"]), 0o600); err != nil {
-		return fmt.Errorf("write settings: %w", err)
+	if err := c.mayChangeInside(false); err != nil {
+		return err
 	}
 	cfg.Plugins = nil // not yet
 	c.node, err = harness.Start(cfg)
 	c.ward.Node = c.node
 	return err
+}
+
+// mayChangeInside writes the settings of the service.
+func (c *chaos) mayChangeInside(yes bool) error {
+	text := fmt.Sprintf("%s\napply.namespace = %t\n", c.settings, yes)
+	if err := os.WriteFile(c.conf, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write settings: %w", err)
+	}
+	return nil
 }
 
 // link is how containerd finds the plugin that it launches.

@@ -47,7 +47,7 @@ func (c *chaos) awaitConnected() error {
 			continue
 		}
 		denied := shape{name: "probe", privileged: true, volumes: []volume{{at: "/deny"}}}
-		_, err = c.node.CreateContainer(ctx, s, c.container(denied, "probe", "probe"))
+		_, err = c.node.CreateContainer(ctx, s, c.container(denied, "probe", "probe", nil))
 		if removeErr := c.node.RemoveSandbox(ctx, s.ID); removeErr != nil {
 			return removeErr
 		}

@@ -26,8 +26,10 @@ func figureList() []figure {
 		{"forbidden_started", "containers", true}, // with more propagation than the policy allows
 		{"unadjusted", "containers", true},        // as asked, where the policy decided otherwise
 		{"less_than_decided", "containers", true},
-		{"cgroups_shared", "containers", false}, // by runc, where anything is rshared and cgroups are v1
-		{"stuck", "pods", true},                 // that could not be had, or not be removed
+		{"cgroups_shared", "containers", false},   // by runc, where anything is rshared and cgroups are v1
+		{"namespace_missed", "containers", false}, // as asked, by a kill between creation and start
+		{"namespace_unfound", "containers", true}, // of those, without a record that says so
+		{"stuck", "pods", true},                   // that could not be had, or not be removed
 		{"lost_records", "containers", true},
 		{"lost_refusals", "containers", true},
 		{"torn_records", "lines", true},

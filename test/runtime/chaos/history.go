@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mountward/mountward/test/runtime/harness"
 )
 
 // try is one attempt to have a container.
@@ -19,6 +21,10 @@ type try struct {
 	id     string // "" until the runtime told it
 	shape  shape
 	static bool
+	users  *harness.IDMap // of its pod
+	// missed says that it started as asked, which the namespace applier was to
+	// change.
+	missed bool
 	// refused is our refusal, as the owner of the pod reads it.
 	refused string
 }

@@ -190,7 +190,7 @@ func (h *changer) one(ctx context.Context, s *harness.Sandbox, n int64) error {
 	t := &try{uid: s.Pod.UID, name: fmt.Sprintf("%s-%d", of.name, n), shape: of}
 	t.key = t.uid + "." + t.name
 	h.history.add(t)
-	container := h.container(of, t.name, t.key)
+	container := h.container(of, t.name, t.key, nil)
 	for i := range container.Mounts[1:] {
 		container.Mounts[1+i].HostPath = h.source
 	}

@@ -70,8 +70,11 @@ func (c *chaos) records() (all []record, torn []string, err error) {
 // judgeRecords finds containers that ran and that the trail does not know, and
 // refusals that it does not know.
 func (c *chaos) judgeRecords(records []record) error {
-	ran, refused := map[string]bool{}, map[string]bool{}
+	ran, refused, found := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, r := range records {
+		if r.event() == "drift" || r.event() == "missed" || len(r.Findings) > 0 {
+			found[r.key()] = true
+		}
 		switch r.event() {
 		case "decision", "task", "missed":
 			for _, key := range []string{r.key(), r.Container.ID} {
@@ -91,6 +94,9 @@ func (c *chaos) judgeRecords(records []record) error {
 		}
 		if table != nil && !ran[t.key] && (t.id == "" || !ran[t.id]) {
 			c.fault("lost_records", t.key, "its own code ran, and there is no decision, task or missed record of it")
+		}
+		if t.missed && !found[t.key] {
+			c.fault("namespace_unfound", t.key, "it runs as it asked, and no record says so")
 		}
 		if t.refused != "" && !refused[t.key] {
 			c.fault("lost_refusals", t.key, "it was refused, and there is no record of that: "+t.refused)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/mountward/mountward/test/runtime/harness"
 )
@@ -95,12 +96,16 @@ func (s shape) changes() bool {
 // plan is a pod to be run.
 type plan struct {
 	static bool // as the kubelet marks a pod of its own directory
+	users  bool // in a user namespace, where only the namespace applier can change a mount
 	shapes []shape
 }
 
-func newPlan(rng *rand.Rand) plan {
+func newPlan(rng *rand.Rand, namespace bool) plan {
 	all := shapes()
-	p := plan{static: rng.IntN(8) == 0}
+	p := plan{static: rng.IntN(8) == 0, users: namespace && rng.IntN(2) == 0}
+	if p.users {
+		all = slices.DeleteFunc(all, func(s shape) bool { return s.privileged })
+	}
 	for range 1 + rng.IntN(3) {
 		p.shapes = append(p.shapes, all[rng.IntN(len(all))])
 	}
@@ -108,25 +113,32 @@ func newPlan(rng *rand.Rand) plan {
 }
 
 func (p plan) pod() harness.Pod {
-	pod := harness.Pod{Namespace: "chaos", Privileged: true}
+	pod := harness.Pod{Namespace: "chaos", Privileged: !p.users, Users: p.idMap()}
 	if p.static {
 		pod.Annotations = map[string]string{"kubernetes.io/config.source": "file"}
 	}
 	return pod
 }
 
+func (p plan) idMap() *harness.IDMap {
+	if !p.users {
+		return nil
+	}
+	return &harness.IDMap{Host: 100_000, Length: 65_536}
+}
+
 // container is a shape as a container of a pod, which leaves a report.
-func (c *chaos) container(s shape, name, report string) harness.Container {
+func (c *chaos) container(s shape, name, report string, users *harness.IDMap) harness.Container {
 	out := harness.Container{
 		Name: name, Privileged: s.privileged, Args: []string{"report", reportDir + "/" + report},
-		Mounts: []harness.ContainerMount{{HostPath: c.reports, ContainerPath: reportDir}},
+		Mounts: []harness.ContainerMount{{HostPath: c.reports, ContainerPath: reportDir, Users: users}},
 	}
 	for _, v := range s.volumes {
 		source := c.dirs.Shared.Path
 		if v.slave {
 			source = c.dirs.Slave.Path
 		}
-		out.Mounts = append(out.Mounts, harness.ContainerMount{HostPath: source, ContainerPath: v.at, Propagation: v.asked})
+		out.Mounts = append(out.Mounts, harness.ContainerMount{HostPath: source, ContainerPath: v.at, Propagation: v.asked, Users: users})
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func TestStartsThatNobodySaw(t *testing.T) {
 	ids := map[string]string{}
 	for _, name := range []string{"runs", "ended", "never", "seen"} {
 		of := shape{volumes: []volume{{at: "/plain"}}}
-		ids[name], err = c.node.CreateContainer(ctx, s, c.container(of, name, name))
+		ids[name], err = c.node.CreateContainer(ctx, s, c.container(of, name, name, nil))
 		must(err)
 	}
 	must(c.node.StartContainer(ctx, ids["seen"]))

@@ -29,6 +29,8 @@ type worker struct {
 	*chaos
 	rng  *rand.Rand
 	last string // key of the last try
+
+	namespace bool // some pods are in user namespaces
 }
 
 // moment tells a killer that waits for one what is to happen now.
@@ -43,7 +45,7 @@ func (w *worker) some(limit time.Duration) { time.Sleep(time.Duration(w.rng.Int6
 
 // pod runs a pod and removes it.
 func (w *worker) pod(ctx context.Context) {
-	p := newPlan(w.rng)
+	p := newPlan(w.rng, w.namespace)
 	end := time.Now().Add(podTime)
 	var sandboxes []*harness.Sandbox
 	todo := p.shapes
@@ -84,7 +86,7 @@ func (w *worker) sandbox(ctx context.Context, p plan) (*harness.Sandbox, error) 
 // that the pod does not run any more.
 func (w *worker) have(ctx context.Context, s *harness.Sandbox, p plan, of shape, end time.Time) error {
 	for n := 0; time.Now().Before(end); n++ {
-		t := &try{uid: s.Pod.UID, name: fmt.Sprintf("%s-%d-%d", of.name, len(s.Containers), n), shape: of, static: p.static}
+		t := &try{uid: s.Pod.UID, name: fmt.Sprintf("%s-%d-%d", of.name, len(s.Containers), n), shape: of, static: p.static, users: p.idMap()}
 		t.key = t.uid + "." + t.name
 		w.last = t.key
 		err := w.attempt(ctx, s, t)
@@ -126,7 +128,7 @@ func (w *worker) create(ctx context.Context, s *harness.Sandbox, t *try) error {
 	defer cancel()
 	w.moment("creation of " + t.key)
 	w.history.note(t.key, "create")
-	id, err := w.node.CreateContainer(ctx, s, w.container(t.shape, t.name, t.key))
+	id, err := w.node.CreateContainer(ctx, s, w.container(t.shape, t.name, t.key, t.users))
 	if err == nil {
 		t.id = id
 		w.history.note(t.key, "created")
