@@ -79,7 +79,7 @@ func newChaos(dir string, out io.Writer, o options) *chaos {
 	return c
 }
 
-// run runs it all in a directory, which must be short: sockets are below.
+// run runs it all in a directory.
 // An error says that the run itself failed; faults are counted.
 func run(ctx context.Context, dir string, out io.Writer, o options) (*chaos, error) {
 	c := newChaos(dir, out, o)

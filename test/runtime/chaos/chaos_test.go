@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -16,26 +15,11 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// testDir is a directory with a short path.
-func testDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 // TestNothingForbiddenEverRuns is the short form of "make chaos".
 func TestNothingForbiddenEverRuns(t *testing.T) {
 	harness.NeedsRoot(t)
 	var out bytes.Buffer
-	c, err := run(t.Context(), testDir(t), &out, options{
+	c, err := run(t.Context(), t.TempDir(), &out, options{
 		pods: 40, starts: 100, workers: 6, seed: uint64(time.Now().UnixNano()), mode: "enforce",
 	})
 	var figures bytes.Buffer
@@ -65,7 +49,7 @@ func TestWhatIsForbiddenIsSeen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.pods, o.workers, o.seed = 16, 4, 1
 			var out bytes.Buffer
-			c := newChaos(testDir(t), &out, o)
+			c := newChaos(t.TempDir(), &out, o)
 			t.Cleanup(func() {
 				if err := c.close(); err != nil {
 					t.Error(err)

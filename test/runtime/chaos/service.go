@@ -79,7 +79,7 @@ func (s *service) once() error {
 	if err != nil {
 		return err
 	}
-	err = cmd.Wait()
+	_ = cmd.Wait() // how it ended is in its state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process = nil

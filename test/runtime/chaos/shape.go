@@ -83,16 +83,6 @@ func (s shape) denies() bool {
 	return false
 }
 
-// changes says whether the policy changes what the container asks for.
-func (s shape) changes() bool {
-	for _, v := range s.volumes {
-		if v.want != asks(v.asked) {
-			return true
-		}
-	}
-	return false
-}
-
 // plan is a pod to be run.
 type plan struct {
 	static bool // as the kubelet marks a pod of its own directory

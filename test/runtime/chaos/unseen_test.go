@@ -18,7 +18,7 @@ import (
 func TestStartsThatNobodySaw(t *testing.T) {
 	harness.NeedsRoot(t)
 	var out bytes.Buffer
-	c := newChaos(testDir(t), &out, options{open: true, mode: "enforce", workers: 1, seed: 1})
+	c := newChaos(t.TempDir(), &out, options{open: true, mode: "enforce", workers: 1, seed: 1})
 	t.Cleanup(func() {
 		if err := c.close(); err != nil {
 			t.Error(err)
