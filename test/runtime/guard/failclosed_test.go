@@ -207,7 +207,7 @@ func TestToleration(t *testing.T) {
 			}
 			if _, err := g.Await(t.Context(), 0, func(r ward.Record) bool {
 				if tolerated {
-					return strings.Contains(r.Message(), "NRI does not fail closed here") && strings.Contains(r.Message(), "no toleration annotation: no")
+					return strings.Contains(r.Message(), "NRI does not fail closed here") && strings.Contains(r.Message(), "no_toleration: no")
 				}
 				return strings.HasPrefix(r.Message(), "NRI fails closed here")
 			}); err != nil {

@@ -277,7 +277,7 @@ func TestFailurePolicy(t *testing.T) {
 		if err := unix.Kill(o.plugin, unix.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		o.says("FailurePolicy", "declared in audit mode")
+		o.says("FailurePolicy is not in force", "declared in audit mode")
 		if _, err := o.CreateContainer(pod, c); err == nil || !strings.Contains(err.Error(), `rule "strict"`) {
 			t.Errorf("create: %v, want our refusal", err)
 		}
