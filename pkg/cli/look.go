@@ -60,7 +60,7 @@ func (n *node) crowd(ctx context.Context, at step) (c crowd, err error) {
 		c.unknown = append(c.unknown, namespaces.Unknown{What: "the node's mount namespaces", Why: err.Error()})
 	}
 	for _, u := range ofContainers(n.unknown) {
-		c.unknown = append(c.unknown, namespaces.Unknown(u))
+		c.unknown = append(c.unknown, u)
 	}
 	c.unknown = append(c.unknown, c.tasksUnknown...)
 	return c, nil
