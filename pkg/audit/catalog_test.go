@@ -12,7 +12,10 @@ import (
 )
 
 func kinds() []kind {
-	return []kind{kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash(), kindHazard(), kindEmergency()}
+	return []kind{
+		kindPolicyLoaded(), kindPolicyRejected(), kindDecision(), kindDrift(), kindTask(), kindLeftover(), kindCrash(), kindHazard(), kindEmergency(),
+		kindMissed(), kindFirstStart(), kindHost(), kindConnection(),
+	}
 }
 
 func TestEveryMessageIDHasItsCatalogEntry(t *testing.T) {
@@ -42,6 +45,10 @@ func TestCatalogFitsATerminalAndNamesOnlyFieldsThatAreSent(t *testing.T) {
 		Crash{Container: testContainer(), Policy: testPolicy(), Handler: "create", Panic: "boom", Stack: "goroutine 1"},
 		Emergency{Begins: true, Cause: EmergencyAsked},
 		PolicyLoaded{Policy: testPolicy()},
+		Missed{Container: testContainer(), Policy: testPolicy()},
+		FirstStart{Policy: testPolicy()},
+		Host{Path: "/k", What: "kubelet root", Mount: *hostMount()},
+		Connection{State: Lost, Runtime: "containerd v2.4.2", NRI: "v0.12.3", Why: "EOF"},
 		PolicyRejected{Name: "p", InForce: InForce{Policy: testPolicy(), Source: FromFile}},
 	}
 	byID := map[string]Event{}

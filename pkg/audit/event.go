@@ -9,7 +9,8 @@ import (
 )
 
 // Event is something the trail records: [PolicyLoaded], [PolicyRejected],
-// [Decision], [Hazard], [Drift], [Task], [Leftover], [Crash] or [Emergency].
+// [Decision], [Hazard], [Drift], [Task], [Leftover], [Crash], [Emergency],
+// [Missed], [FirstStart], [Host] or [Connection].
 type Event interface {
 	describe() description
 }

@@ -12,6 +12,10 @@ const (
 	IDCrash          = "ed5619f8fb5c4fc984aa193e2b1832e3"
 	IDHazard         = "b50df20f496e49b0a9999c18d9e1b040"
 	IDEmergency      = "325dd520b4ad4acfb556a8a948d558a2"
+	IDMissed         = "838889199ca1afadb5aee0afc27ea095"
+	IDFirstStart     = "35e9f79b412bc39a0a8c1d3a2e3d9b64"
+	IDHost           = "2eca2f3c1d2d1eb12e36c0a6fe7e08f2"
+	IDConnection     = "a8bab387e54aafc33d01e079f7d670b8"
 )
 
 // Identifier is the SYSLOG_IDENTIFIER of every record.
@@ -40,4 +44,12 @@ func kindHazard() kind   { return kind{"hazard", "mountward.hazard/v1", IDHazard
 
 func kindEmergency() kind {
 	return kind{"emergency", "mountward.emergency/v1", IDEmergency}
+}
+func kindMissed() kind   { return kind{"missed", "mountward.missed/v1", IDMissed} }
+func kindFirstStart() kind {
+	return kind{"first-start", "mountward.first-start/v1", IDFirstStart}
+}
+func kindHost() kind { return kind{"host", "mountward.host/v1", IDHost} }
+func kindConnection() kind {
+	return kind{"connection", "mountward.connection/v1", IDConnection}
 }

@@ -127,7 +127,7 @@ func TestMarshalReadsBackWithTheStandardLibrary(t *testing.T) {
 // event has a name that another one's bytes would take, or one of the header's.
 func TestEventsHaveNoAmbiguousMembers(t *testing.T) {
 	t.Parallel()
-	events := []Event{Decision{}, Drift{}, Task{}, Leftover{}, Crash{}, Hazard{}, Emergency{}, PolicyLoaded{}, PolicyRejected{}}
+	events := []Event{Decision{}, Drift{}, Task{}, Leftover{}, Crash{}, Hazard{}, Emergency{}, Missed{}, FirstStart{}, Host{}, Connection{}, PolicyLoaded{}, PolicyRejected{}}
 	for _, event := range events {
 		top := memberNames(reflect.TypeOf(event), nil)
 		for _, name := range memberNames(reflect.TypeFor[header](), nil) {

@@ -23,14 +23,19 @@ const perItem = 1 << 10
 func (d Decision) copied() (event Event, size int64) {
 	d.Container = d.Container.copied()
 	d.Findings = slices.Clone(d.Findings)
-	d.Outcomes = slices.Clone(d.Outcomes)
-	for i := range d.Outcomes {
-		o := &d.Outcomes[i]
+	d.Outcomes = copiedOutcomes(d.Outcomes)
+	return d, itemsSize(len(d.Outcomes) + len(d.Findings))
+}
+
+func copiedOutcomes(all []facts.Outcome) []facts.Outcome {
+	all = slices.Clone(all)
+	for i := range all {
+		o := &all[i]
 		o.Audited = slices.Clone(o.Audited)
 		o.Mount.Options = slices.Clone(o.Mount.Options)
 		o.Mount.Host = copyOf(o.Mount.Host)
 	}
-	return d, itemsSize(len(d.Outcomes) + len(d.Findings))
+	return all
 }
 
 func (d Drift) copied() (event Event, size int64) {

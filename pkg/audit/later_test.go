@@ -22,6 +22,9 @@ func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 	container.Pod.Labels, container.Pod.Annotations = map[string]string{"a": "b"}, nil
 	findings := []facts.Finding{{Code: "x"}}
 	events := []later{
+		Missed{Container: container, Findings: findings, Outcomes: []facts.Outcome{{
+			Audited: []string{"a"}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
+		}}},
 		Decision{Container: container, Findings: findings, Outcomes: []facts.Outcome{{
 			Audited: []string{"a"}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
 		}}},

@@ -3,6 +3,7 @@ package audit
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -160,6 +161,73 @@ func TestMessageReadsAlone(t *testing.T) {
 			`container app of pod prod/web-0 has ended and left 4 mounts on the host: "/var/lib/kubelet/pods/u/volumes/x y" on vg0/pvc-1 (253:2) (its pod has no task on this node any more), /a on a device not known (new), /b on a device not known (new), and 1 more`,
 			prioWarning,
 		},
+		"missed": {
+			Missed{Container: testContainer(), Outcomes: []facts.Outcome{would(appliedOutcome()), would(refusedOutcome())}},
+			`container app of pod prod/web-0 was created unseen: would refuse container app of pod prod/web-0: mount /var/lib/kubelet asked rshared (Bidirectional): rule "nobody-else-shares" policy.toml:12: use HostToContainer; 1 more mount: see MOUNTWARD_MOUNT`,
+			prioWarning,
+		},
+		"missed and would be changed": {
+			Missed{Container: testContainer(), Outcomes: []facts.Outcome{would(appliedOutcome())}},
+			`container app of pod prod/web-0 was created unseen: would set /var/lib/kubelet rprivate -> rslave in container app of pod prod/web-0 (rule "agents", policy.toml:20)`,
+			prioNotice,
+		},
+		"missed and nothing to it": {
+			Missed{Container: testContainer(), Outcomes: []facts.Outcome{{Result: facts.Unchanged}}},
+			`container app of pod prod/web-0 was created unseen; the policy would have changed nothing`,
+			prioInfo,
+		},
+		"missed and unknown": {
+			Missed{Container: testContainer(), Findings: []facts.Finding{{Code: "cannot-tell", Message: "its config.json is gone"}}},
+			`container app of pod prod/web-0 was created unseen: its config.json is gone`,
+			prioWarning,
+		},
+		"missed and not started": {
+			Missed{Container: testContainer(), Refused: true, Owner: "mountward: mount /a is rshared", Outcomes: []facts.Outcome{would(refusedOutcome())}},
+			`refused the start of container app of pod prod/web-0, which was created unseen: mount /a is rshared`,
+			prioError,
+		},
+		"first start": {
+			func() Event {
+				s := FirstStart{Policy: testPolicy(), Running: 14}
+				for range 12 {
+					s.Changed.Add(testContainer())
+				}
+				s.Refused.Add(Container{Name: "a b", Pod: facts.Pod{Namespace: "n", Name: "p\n"}})
+				return s
+			}(),
+			`14 containers ran when mountward first came to this node: 1 would have been refused, 12 would have been changed; the first would have been refused: container "a b" of pod n/"p\n"`,
+			prioNotice,
+		},
+		"first start on an empty node": {
+			FirstStart{Policy: testPolicy()}, `0 containers ran when mountward first came to this node`, prioInfo,
+		},
+		"host path shared": {
+			Host{Path: "/var/lib/kubelet", What: "kubelet root", Shared: true, Mount: *hostMount()},
+			`a host path is shared now: the kubelet root /var/lib/kubelet is on /, which is shared:1 in the runtime's namespace; containers created from now on can follow it`,
+			prioNotice,
+		},
+		"host path no longer shared": {
+			Host{Path: "/a b", What: "required path", Mount: facts.HostMount{MountPoint: "/a b"}},
+			`a host path is no longer shared: the required path "/a b" is on "/a b", which is private in the runtime's namespace; containers do not see what is mounted there; run: mount --make-rshared "/a b"`,
+			prioWarning,
+		},
+		"connected": {
+			Connection{State: Connected, Runtime: "containerd v2.4.2", NRI: "v0.12.3", RuntimePID: 12, Containers: 1},
+			`connected and synchronized with the runtime "containerd v2.4.2", process 12, NRI v0.12.3: 1 container`, prioNotice,
+		},
+		"lost": {
+			Connection{State: Lost, Held: 1500 * time.Millisecond, Why: "ttrpc: server closed", Next: "next attempt in about 200ms"},
+			`lost the connection to the runtime after 1.5s: nothing is decided until there is a new one: ttrpc: server closed; next attempt in about 200ms`, prioWarning,
+		},
+		"given up": {
+			Connection{State: GivenUp, Why: "not configured for 15s"},
+			`gave up a connection to the runtime: nothing is decided until there is a new one: not configured for 15s`, prioError,
+		},
+		"standing aside": {
+			Connection{State: StandingAside, Why: "process 7 holds /run/mountward/lock"},
+			`standing aside: this process changes nothing, refuses nothing and keeps nothing: process 7 holds /run/mountward/lock`, prioWarning,
+		},
+		"took over": {Connection{State: TookOver}, `took over: this process decides from now on`, prioNotice},
 		"policy loaded": {
 			PolicyLoaded{Policy: testPolicy(), Source: FromFile, Default: "allow", Rules: 12},
 			`policy /etc/mountward/policy.toml in force: mode enforce, default allow, 12 rules, sha256 3f9c3f9c3f9c`,
