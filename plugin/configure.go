@@ -7,12 +7,16 @@ import (
 )
 
 // Configure tells the runtime which events we want, and what it is to do where
-// we do not answer. It never fails: containerd would log a warning and go on
-// without us. What is wrong with the settings or the policy is judged at each
+// we do not answer. While the runtime listens it never fails: containerd would
+// log a warning and go on without us. What is wrong with the settings or the policy is judged at each
 // creation instead (settings: guard).
 func (p *plugin) Configure(_ context.Context, config, runtime, version string) (api.EventMask, error) {
 	d := p.daemon
+	if p.life.over.Load() {
+		return 0, errLetGo // to the stub: the runtime is not there
+	}
 	d.start(config)
+	p.life.configure()
 	d.followNote() // if we hung, somebody may have gone past us
 	c := &declared{peer: peer{runtime, version, p.stub.RuntimeNRIVersion()}}
 	d.force.Load().declare(p.policy) // the stub sends it when we return

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/containerd/nri/pkg/api"
+	nrinet "github.com/containerd/nri/pkg/net"
 	"github.com/containerd/nri/pkg/stub"
 
 	"github.com/mountward/mountward/pkg/cli"
@@ -32,7 +33,9 @@ type plugin struct {
 	work    sync.WaitGroup
 	chores  *chores
 	maps    chan struct{} // taken while a map is drawn
-	synced  atomic.Bool   // the runtime has synchronized us
+	life    *connectionLife
+	roster  roster   // of who stands aside
+	removed removals // by the runtime
 
 	policy   *api.FailurePolicy // which the stub sends with the answer to Configure
 	declared atomic.Pointer[declared]
@@ -42,8 +45,9 @@ type plugin struct {
 // directory.
 func launched() bool { return os.Getenv(api.PluginSocketEnvVar) != "" }
 
-// serveLaunched serves the connection the runtime passed on. It ends with it:
-// the runtime starts another one when it starts again.
+// serveLaunched serves the connection the runtime passed on. It ends with it,
+// and never without an error: the runtime starts another one when it starts
+// again.
 func serveLaunched(ctx context.Context, d *daemon) error {
 	fd, err := strconv.Atoi(os.Getenv(api.PluginSocketEnvVar))
 	if err != nil {
@@ -53,23 +57,38 @@ func serveLaunched(ctx context.Context, d *daemon) error {
 	if err != nil {
 		return fmt.Errorf("find the runtime's process: %w", err)
 	}
-	_, err = serve(ctx, d, pid, nil)
-	return err
+	conn, err := nrinet.NewFdConn(fd)
+	if err != nil {
+		return fmt.Errorf("use the connection the runtime passed on: %w", err)
+	}
+	defer conn.Close()
+	e := serve(ctx, d, pid, conn)
+	if ctx.Err() == nil {
+		d.recordEnd(e, "another one starts with containerd")
+	}
+	return e.err
 }
 
 // serveSocket connects to the runtime's NRI socket, and again whenever the
-// connection is lost.
+// connection is lost. It gives up where stubs were left behind that can neither
+// be used nor ended: the process is then better replaced.
 func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
 	var next retry
-	for {
-		o, err := connectAndServe(ctx, d, config)
-		d.state.disconnected(d.now(), err)
+	for hung := 0; ; {
+		e := connectAndServe(ctx, d, config)
+		d.state.disconnected(d.now(), e.err)
 		if ctx.Err() != nil {
 			return nil
 		}
-		pause, news := next.after(o, d.now())
+		if errors.Is(e.err, errHung) {
+			if hung++; hung == maxHung {
+				d.recordEnd(e, "this process ends, to be started anew")
+				return fmt.Errorf("%d connections were left behind: %w", hung, e.err)
+			}
+		}
+		pause, news := next.after(e.outcome, e.held, d.now())
 		if news {
-			d.log().WithError(err).Warnf("no connection to the runtime; next attempt in about %s", pause)
+			d.recordEnd(e, fmt.Sprintf("next attempt in about %s", pause))
 		}
 		select {
 		case <-ctx.Done():
@@ -79,53 +98,54 @@ func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
 	}
 }
 
-func connectAndServe(ctx context.Context, d *daemon, config cli.Config) (outcome, error) {
+// maxHung bounds how many stubs are left behind.
+const maxHung = 3
+
+func connectAndServe(ctx context.Context, d *daemon, config cli.Config) end {
 	conn, err := net.Dial("unix", config.Socket)
 	if err != nil {
-		return unreachable, fmt.Errorf("connect to NRI: %w (is containerd running, and NRI not disabled in its configuration?)", err)
+		return end{outcome: unreachable, err: fmt.Errorf("connect to NRI: %w (is containerd running, and NRI not disabled in its configuration?)", err)}
 	}
 	defer conn.Close()
 	pid, err := hostview.PeerPID(conn.(*net.UnixConn))
 	if err != nil {
-		return unregistered, fmt.Errorf("find the runtime's process: %w", err)
+		return end{outcome: unregistered, err: fmt.Errorf("find the runtime's process: %w", err)}
 	}
-	// The index and name may be in the environment already; giving the index
-	// twice is an error of the stub's.
-	watched := &watchedConn{Conn: conn, ended: make(chan struct{})}
-	options := []stub.Option{stub.WithConnection(watched), stub.WithPluginName(name)}
+	// The index may be in the environment already; giving it twice is an error
+	// of the stub's.
+	options := []stub.Option{stub.WithPluginName(name)}
 	if os.Getenv(api.PluginIdxEnvVar) == "" {
 		options = append(options, stub.WithPluginIdx(config.Index))
 	}
-	synced, err := serve(ctx, d, pid, watched.ended, options...)
-	if synced {
-		return served, err
-	}
-	return unregistered, err
+	return serve(ctx, d, pid, conn, options...)
 }
 
 // serve runs one connection with a stub of its own: one that failed once can
-// never connect again. gone is closed when the connection ends, nil where only
-// the stub can tell. It says whether the runtime had synchronized us.
-func serve(ctx context.Context, d *daemon, runtime int, gone <-chan struct{}, options ...stub.Option) (synced bool, err error) {
+// never connect again (NRI v0.12.5: its connection stays set).
+func serve(ctx context.Context, d *daemon, runtime int, conn net.Conn, options ...stub.Option) end {
 	view, err := hostview.Open(hostview.Options{PID: runtime})
 	if err != nil {
-		return false, err
+		return end{outcome: unregistered, err: err}
 	}
 	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := &plugin{daemon: d, ctx: ctx, runtime: runtime, policy: new(api.FailurePolicy), host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce)}
+	p := &plugin{
+		daemon: d, ctx: ctx, runtime: runtime, policy: new(api.FailurePolicy), host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce),
+		life: newConnectionLife(),
+	}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	defer p.work.Wait()
 	defer cancel()
-	p.stub, err = stub.New(p, append(options, stub.WithFailurePolicy(p.policy), stub.WithLogger(stubLogger{d}))...)
+	w := p.life.watch(conn, d.configureTime)
+	p.stub, err = stub.New(p, append(options, stub.WithConnection(w.conn), stub.WithFailurePolicy(p.policy), stub.WithLogger(stubLogger{d}))...)
 	if err != nil {
-		return false, fmt.Errorf("make the NRI stub: %w", err)
+		return end{outcome: unregistered, err: fmt.Errorf("make the NRI stub: %w", err)}
 	}
-	err = runStub(ctx, p.stub, gone)
+	err = runStub(ctx, p.stub, w)
 	if err == nil {
 		err = errors.New("the runtime closed the connection")
 	}
 	d.state.disconnected(d.now(), err)
-	return p.synced.Load(), err
+	return p.life.end(err, d.now())
 }

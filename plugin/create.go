@@ -48,6 +48,11 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 
 // plan decides. The container's mounts are resolved on the way.
 func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, force *inForce, static bool) apply.Plan {
+	return d.request(ctx, h, container, force, static, force.policy.Mode == policy.ModeEnforce)
+}
+
+// request is plan in a mode of the caller's.
+func (d *daemon) request(ctx context.Context, h *host, container *facts.Container, force *inForce, static, enforce bool) apply.Plan {
 	h.resolve(ctx, container.Mounts)
 	env := h.env(ctx, force.policy, false)
 	container.Role = facts.Role(container.Mounts, env.KubeletRoot)
@@ -56,7 +61,7 @@ func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, 
 	plan := apply.Spec(apply.Request{
 		Container:   *container,
 		Decisions:   force.policy.Decide(*container, env, false),
-		Enforce:     force.policy.Mode == policy.ModeEnforce,
+		Enforce:     enforce,
 		NeverRefuse: static,
 		Raise:       policy.OnUnmet(d.settings.Guard.OnUnmetRaise),
 		Lower:       policy.OnUnmet(d.settings.Guard.OnUnmetLower),

@@ -37,6 +37,8 @@ type daemon struct {
 	stderr *os.File // nil when launched: it leads nowhere
 	now    func() time.Time
 
+	configureTime time.Duration
+
 	once     sync.Once
 	settings settings.Settings
 	mistakes error                       // in the settings, which are read once; nil: none
@@ -57,13 +59,16 @@ type daemon struct {
 	aside      atomic.Pointer[aside] // why nothing is decided; see standsAside
 	emergency  atomic.Pointer[aside] // ... because somebody asked for it; of crisis
 	crisis     emergencies
+	standby    atomic.Pointer[aside] // the same, where another instance has the lock
+	lock       lock
+	known      atomic.Bool  // the node was synchronized with before
 	working    atomic.Int32 // handlers whose work has not ended
 	reload     sync.Mutex
 }
 
 func newDaemon(source settings.Source, stderr *os.File) *daemon {
 	d := &daemon{
-		source: source, stderr: stderr, now: time.Now,
+		source: source, stderr: stderr, now: time.Now, configureTime: configureTime,
 		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
 		lives:   newLives(time.Now),
 		state:   newState(time.Now()), started: make(chan struct{}), rollout: new(rollout.Count),
@@ -82,6 +87,7 @@ func (d *daemon) start(text string) {
 	d.once.Do(func() {
 		d.source.Text = text
 		name := d.open()
+		d.standBy()
 		var err error
 		if d.entries, err = ledger.Open(d.settings.ContainersDir()); err != nil {
 			d.log().WithError(err).Error("cannot keep what is decided of containers")
@@ -179,8 +185,15 @@ func (d *daemon) loadPolicy() {
 	defer d.reload.Unlock()
 	current := d.force.Load()
 	hadFile := current != nil && current.refuse == nil && current.origin != settings.OriginBuiltIn
-	next := load(d.settings, d.mistakes, hadFile)
+	standby := d.standby.Load() != nil
+	next := load(d.settings, d.mistakes, hadFile, !standby)
 	d.state.judged(next.rejected)
+	if standby { // the one that decides keeps it and tells of it
+		if next.rejected == nil || current == nil {
+			d.force.Store(&next.inForce)
+		}
+		return
+	}
 	switch {
 	case next.warning == nil:
 	case next.rejected != nil:
@@ -215,4 +228,5 @@ func (d *daemon) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	_ = trail.Close(ctx) // it is over; nobody is left to tell
+	d.lock.release()
 }

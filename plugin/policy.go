@@ -31,8 +31,9 @@ type loaded struct {
 // load reads the configured policy. Where that fails it falls back: to the
 // last good policy, else to the built-in one in audit mode, else (settings
 // guard.on_policy_error = "deny") to none. A mistake in the settings counts as
-// one in the policy. hadFile says that a policy file was in force before.
-func load(s settings.Settings, settingsErr error, hadFile bool) loaded {
+// one in the policy. hadFile says that a policy file was in force before, keep
+// that a copy of a good one is to be saved.
+func load(s settings.Settings, settingsErr error, hadFile, keep bool) loaded {
 	builtin := config.Policy()
 	if hadFile {
 		builtin = nil
@@ -42,7 +43,11 @@ func load(s settings.Settings, settingsErr error, hadFile bool) loaded {
 		err = errors.Join(settingsErr, err)
 	}
 	if err == nil {
-		return loaded{inForce: inForce{policy: p, origin: file.Origin}, warning: s.SaveLastGood(file)}
+		result := loaded{inForce: inForce{policy: p, origin: file.Origin}}
+		if keep {
+			result.warning = s.SaveLastGood(file)
+		}
+		return result
 	}
 	last, ok, lastErr := lastGood(s)
 	if ok {

@@ -155,6 +155,9 @@ func (d *daemon) keepCount(ctx context.Context) {
 			over = true
 		case <-ticker.C:
 		}
+		if d.standby.Load() != nil {
+			continue // the other instance's
+		}
 		if err := d.rollout.Save(); err != nil {
 			d.log().WithError(err).Warn("a restart would begin the count anew")
 		}

@@ -13,6 +13,11 @@ const (
 	dialPause  = 200 * time.Millisecond
 	firstPause = time.Second
 	lastPause  = 30 * time.Second
+	// lasting is how long a connection must hold to count as one; so many in a
+	// row that do not, as while a runtime is being restarted, cost no more than
+	// dialPause each.
+	lasting      = time.Minute
+	quickReturns = 5
 )
 
 // outcome is how an attempt to be connected ended.
@@ -27,12 +32,13 @@ const (
 // retry decides about the next attempt.
 type retry struct {
 	pause  time.Duration // after the next failed registration; 0 is firstPause
+	short  int           // connections in a row that did not last
 	silent time.Time     // until then another "nobody listens" is no news
 }
 
 // after returns how long to wait after an attempt, and whether its end is worth
-// a line of the log.
-func (r *retry) after(o outcome, now time.Time) (pause time.Duration, news bool) {
+// telling. held is how long the connection was there.
+func (r *retry) after(o outcome, held time.Duration, now time.Time) (pause time.Duration, news bool) {
 	if o == unreachable {
 		if now.Before(r.silent) {
 			return dialPause, false
@@ -42,8 +48,13 @@ func (r *retry) after(o outcome, now time.Time) (pause time.Duration, news bool)
 	}
 	r.silent = time.Time{}
 	if o == served {
-		r.pause = 0
-		return dialPause, true
+		if r.short++; held >= lasting {
+			r.short = 0
+		}
+		if r.short <= quickReturns {
+			r.pause = 0
+			return dialPause, true
+		}
 	}
 	pause = max(r.pause, firstPause)
 	r.pause = min(2*pause, lastPause)

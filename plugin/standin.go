@@ -21,11 +21,18 @@ import (
 )
 
 // bystander is a plugin with our name that changes nothing.
-type bystander struct{ registered func() }
+type bystander struct {
+	registered func()
+	life       *connectionLife
+}
 
 // Configure asks for one event: the runtime wants at least one, and a plugin that
 // it requires must be there at each creation.
-func (bystander) Configure(context.Context, string, string, string) (api.EventMask, error) {
+func (b bystander) Configure(context.Context, string, string, string) (api.EventMask, error) {
+	if b.life.over.Load() {
+		return 0, errLetGo
+	}
+	b.life.configure()
 	var mask api.EventMask
 	mask.Set(api.Event_CREATE_CONTAINER)
 	return mask, nil
@@ -116,7 +123,7 @@ func standBy(ctx context.Context, d *daemon, conn net.Conn, config cli.Config, s
 		fmt.Fprintf(stderr, "mountward: EMERGENCY: registered as %s-%s: containers are created unjudged\n", config.Index, name)
 	}
 	for {
-		err := d.attend(ctx, conn, config, bystander{registered})
+		err := d.attend(ctx, conn, config, bystander{registered: registered})
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -140,8 +147,9 @@ func standBy(ctx context.Context, d *daemon, conn net.Conn, config cli.Config, s
 // attend runs one connection.
 func (d *daemon) attend(ctx context.Context, conn net.Conn, config cli.Config, b bystander) error {
 	defer conn.Close()
-	watched := &watchedConn{Conn: conn, ended: make(chan struct{})}
-	options := []stub.Option{stub.WithConnection(watched), stub.WithPluginName(name), stub.WithLogger(stubLogger{d})}
+	b.life = newConnectionLife()
+	w := b.life.watch(conn, d.configureTime)
+	options := []stub.Option{stub.WithConnection(w.conn), stub.WithPluginName(name), stub.WithLogger(stubLogger{d})}
 	if os.Getenv(api.PluginIdxEnvVar) == "" { // giving it twice is an error of the stub's
 		options = append(options, stub.WithPluginIdx(config.Index))
 	}
@@ -149,7 +157,7 @@ func (d *daemon) attend(ctx context.Context, conn net.Conn, config cli.Config, b
 	if err != nil {
 		return fmt.Errorf("make the NRI stub: %w", err)
 	}
-	return runStub(ctx, s, watched.ended)
+	return runStub(ctx, s, w)
 }
 
 func dial(socket string) (net.Conn, error) {

@@ -19,11 +19,12 @@ import (
 // What the specification could not carry is made true between, in the
 // container's mount namespace, where that is switched on.
 //
-// An error stops the container. There are four reasons for one, all only in
+// An error stops the container. There are five reasons for one, all only in
 // enforce mode and never for a static pod: a mount that the policy denies now
-// that its real source is known, one that must be lowered and cannot, more
-// propagation than was decided, still so on a second read, and a hazard that the
-// policy denies and that only the kernel's table shows. What cannot be told is
+// that its real source is known; one that must be lowered and cannot; more
+// propagation than was decided, still so on a second read; a hazard that the
+// policy denies and that only the kernel's table shows; and, of a container that
+// was created unseen, more than the policy allows. What cannot be told is
 // recorded and refuses nothing.
 func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api.Container) error {
 	_, err := answer(ctx, p, handlerStart, pod, c,
@@ -46,7 +47,11 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	defer x.close()
 
 	var refusal error
-	if known {
+	var unseen judged
+	if !known {
+		unseen = p.judge(ctx, x, force)
+		refusal = unseen.exceeds()
+	} else {
 		refusal = p.stops(ctx, x, force)
 	}
 	hazards := x.hazards(force)
@@ -56,6 +61,7 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	why := refusal
 	if refusal != nil && !x.refusable(force) {
 		x.found("would-refuse-start", refusal.Error())
+		unseen.findings = append(unseen.findings, x.findings...)
 		refusal = nil
 	}
 	if !t.commit(ctx) {
@@ -65,7 +71,11 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 		d.countRefusal(container, why, refusal != nil, force)
 	}
 	d.rememberInside(x, force)
-	d.recordDrift(x, force, refusal)
+	if known {
+		d.recordDrift(x, force, refusal)
+	} else {
+		d.miss(unseen, pid, force, refusal)
+	}
 	d.recordMountedHazards(x, force, hazards, refusal)
 	if refusal != nil {
 		d.markRecorded(container.ID)

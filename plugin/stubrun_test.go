@@ -3,90 +3,170 @@ package main
 import (
 	"context"
 	"errors"
-	"net"
+	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/containerd/nri/pkg/api"
-	"github.com/containerd/nri/pkg/net/multiplex"
-	"github.com/containerd/ttrpc"
+	"github.com/containerd/nri/pkg/stub"
 
+	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/cli"
 )
 
-// dyingRuntime takes registrations and is gone before it configures.
-type dyingRuntime struct{ registered chan struct{} }
+// TestARuntimeThatDoesNotConfigureIsGivenUp: NRI's stub waits for it for ever,
+// whether the connection is gone or only silent. Nothing of it is left, and the
+// next runtime finds us.
+func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
+	for name, behaves := range map[string]behaviour{
+		"gone once it has registered us":   dies,
+		"silent once it has registered us": keepsSilent,
+		"silent from the beginning":        keepsStill,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNode(t, enforcing, "")
+			d := n.daemon()
+			d.configureTime = 100 * time.Millisecond
+			d.start("")
+			fake := fakeRuntimeAt(t, filepath.Join(n.dir, "nri.sock"))
+			config := cli.Config{Socket: fake.path, Index: "90"}
 
-func (r *dyingRuntime) RegisterPlugin(context.Context, *api.RegisterPluginRequest) (*api.Empty, error) {
-	r.registered <- struct{}{}
-	return &api.Empty{}, nil
+			before := stubs(t)
+			fake.next <- behaves
+			got := connectAndServe(t.Context(), d, config)
+			if got.outcome != unregistered || got.err == nil || errors.Is(got.err, errHung) {
+				t.Errorf("outcome %d, %v", got.outcome, got.err)
+			}
+			told := `"state":"` + audit.GivenUp
+			if behaves == keepsStill { // the stub gives up by itself
+				told = "no connection to the runtime"
+			}
+			d.recordEnd(got, "on with it")
+			for end := time.Now().Add(time.Minute); stubs(t) > before; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d stubs are left", stubs(t)-before)
+				}
+			}
+
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			fake.next <- works
+			done := make(chan end, 1)
+			go func() { done <- connectAndServe(ctx, d, config) }()
+			<-fake.synced
+			cancel()
+			if got := <-done; got.outcome != served {
+				t.Errorf("after it: outcome %d, %v", got.outcome, got.err)
+			}
+			trail := n.trail(d)
+			for _, want := range []string{told, `"state":"` + audit.Connected} {
+				if !strings.Contains(trail, want) {
+					t.Errorf("no %s in %s", want, trail)
+				}
+			}
+		})
+	}
 }
 
-func (*dyingRuntime) UpdateContainers(context.Context, *api.UpdateContainersRequest) (*api.UpdateContainersResponse, error) {
-	return nil, errors.New("not here")
+// stubs counts the goroutines of stubs that wait in Start.
+func stubs(t *testing.T) int {
+	t.Helper()
+	text := make([]byte, 1<<20)
+	return strings.Count(string(text[:runtime.Stack(text, true)]), "stub.(*stub).Start(")
 }
 
-// TestARuntimeThatDiesBeforeItConfigures must not be the last one: NRI's stub
-// waits for it for ever.
-func TestARuntimeThatDiesBeforeItConfigures(t *testing.T) {
+// hanging is a stub that cannot be let go.
+type hanging struct{ stub.Stub }
+
+func (hanging) Run(context.Context) error { select {} }
+
+// TestAStubThatDoesNotEndIsTold: the caller counts them.
+func TestAStubThatDoesNotEndIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	over := false
+	conn := watched(silentConn{})
+	err := runStub(ctx, hanging{}, watch{conn: conn, configured: make(chan struct{}), within: time.Hour, over: func() { over = true }})
+	if !errors.Is(err, errHung) || !over {
+		t.Errorf("%v, told to be over: %t", err, over)
+	}
+}
+
+// TestAFailedStubNeverConnectsAgain is the reason for a new one each time.
+func TestAFailedStubNeverConnectsAgain(t *testing.T) {
 	n := newNode(t, enforcing, "")
 	d := n.daemon()
 	d.start("")
-	socket := filepath.Join(n.dir, "nri.sock")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	failed := make(chan error, 1)
-	go func() { failed <- dieOnce(t.Context(), listener) }()
-
-	type result struct {
-		outcome outcome
-		err     error
-	}
-	done := make(chan result, 1)
-	go func() {
-		o, err := connectAndServe(t.Context(), d, cli.Config{Socket: socket, Index: "90"})
-		done <- result{o, err}
-	}()
-	select {
-	case got := <-done:
-		if got.outcome != unregistered || got.err == nil {
-			t.Errorf("outcome %d, %v", got.outcome, got.err)
+	fake := fakeRuntimeAt(t, filepath.Join(n.dir, "nri.sock"))
+	p := &plugin{daemon: d, ctx: t.Context(), life: newConnectionLife()}
+	make1 := func() stub.Stub {
+		t.Helper()
+		s, err := stub.New(p, stub.WithSocketPath(fake.path), stub.WithPluginName(name), stub.WithPluginIdx("90"), stub.WithLogger(stubLogger{d}))
+		if err != nil {
+			t.Fatal(err)
 		}
-	case <-time.After(time.Minute):
-		t.Error("it waits for ever")
+		return s
 	}
-	if err := <-failed; err != nil {
+	p.stub = make1()
+	fake.next <- hangsUp
+	if err := p.stub.Start(t.Context()); err == nil {
+		t.Fatal("started with nobody")
+	}
+	fake.next <- works
+	if err := p.stub.Start(t.Context()); err == nil {
+		t.Error("a stub that failed connects again: the pinned NRI has changed, and may need no new one")
+	}
+	// The same through our own code.
+	config := cli.Config{Socket: fake.path, Index: "90"}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- serveSocket(ctx, d, config) }()
+	<-fake.synced
+	cancel()
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
 
-func dieOnce(ctx context.Context, listener net.Listener) error {
-	conn, err := listener.Accept()
+// TestALaunchedPluginEndsWithItsConnection: with an error, so that nobody takes
+// it for done, and it never connects again.
+func TestALaunchedPluginEndsWithItsConnection(t *testing.T) {
+	n := newNode(t, enforcing, "")
+	d := n.daemon()
+	fake := fakeRuntimeAt(t, filepath.Join(n.dir, "nri.sock"))
+	fd := dialFD(t, fake.path)
+	t.Setenv("NRI_PLUGIN_SOCKET", fd)
+	t.Setenv("NRI_PLUGIN_IDX", "90")
+	t.Setenv("NRI_PLUGIN_NAME", name)
+	text, err := os.ReadFile(n.settings)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	mux := multiplex.Multiplex(conn)
-	defer mux.Close()
-	service, err := mux.Listen(multiplex.RuntimeServiceConn)
-	if err != nil {
-		return err
+	fake.config = string(text)
+	fake.next <- works
+	done := make(chan error, 1)
+	go func() { done <- d.serve(t.Context(), serveLaunched) }()
+	<-fake.synced
+	fake.hangUp()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("it ends without an error")
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it does not end")
 	}
-	server, err := ttrpc.NewServer()
-	if err != nil {
-		return err
+	if got := fake.accepted.Load(); got != 1 {
+		t.Errorf("%d connections", got)
 	}
-	runtime := &dyingRuntime{make(chan struct{}, 1)}
-	api.RegisterRuntimeService(server, runtime)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, service) }()
-	<-runtime.registered
-	err = server.Shutdown(ctx) // after the answer
-	if ended := <-served; !errors.Is(ended, ttrpc.ErrServerClosed) {
-		err = errors.Join(err, ended)
+	trail := n.trail(d)
+	for _, want := range []string{`"state":"lost"`, "mountward ends"} {
+		if !strings.Contains(trail, want) {
+			t.Errorf("no %s in %s", want, trail)
+		}
 	}
-	return err
 }

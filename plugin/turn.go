@@ -83,7 +83,9 @@ func answer[T any](ctx context.Context, p *plugin, h handler, pod *api.PodSandbo
 ) (T, error) {
 	var nothing T
 	d := p.daemon
+	p.takeOver()
 	if a := d.standsAside(); a != nil && (a.idle || h.gates()) {
+		p.roster.note(h, pod, c)
 		return nothing, nil
 	}
 	// The policy may be loaded anew meanwhile: one answer is by one policy.

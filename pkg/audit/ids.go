@@ -45,7 +45,7 @@ func kindHazard() kind   { return kind{"hazard", "mountward.hazard/v1", IDHazard
 func kindEmergency() kind {
 	return kind{"emergency", "mountward.emergency/v1", IDEmergency}
 }
-func kindMissed() kind   { return kind{"missed", "mountward.missed/v1", IDMissed} }
+func kindMissed() kind { return kind{"missed", "mountward.missed/v1", IDMissed} }
 func kindFirstStart() kind {
 	return kind{"first-start", "mountward.first-start/v1", IDFirstStart}
 }

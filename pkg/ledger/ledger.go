@@ -34,6 +34,9 @@ type Entry struct {
 	// Recorded says that the trail has the start of the container, or that it
 	// was refused. Set by MarkRecorded.
 	Recorded bool `json:"recorded,omitempty"`
+	// Missed is set where the container was created unseen: the outcomes are
+	// what would have been done, later.
+	Missed bool `json:"missed,omitempty"`
 }
 
 // Ledger is a directory of entries. It is safe for concurrent use. One process
