@@ -39,7 +39,7 @@ func (l *lock) take(dir string) error {
 	if err != nil {
 		return fmt.Errorf("lock %s: %w", path, err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockNow(f); err != nil {
 		holder := holderOf(f)
 		_ = f.Close() // nothing was written
 		if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/mountward/mountward/pkg/apply"
@@ -51,7 +50,7 @@ func (j judged) exceeds() error {
 		case o.Result == facts.Refused:
 			return errors.New(apply.Refusal(o))
 		case (o.Result == facts.Applied || o.Result == facts.Deferred) && o.Asked.Reach() > facts.Private.Reach() && o.Decided.Reach() < o.Asked.Reach():
-			o.Reason = fmt.Sprintf("to be %s, but it was created unseen; it is created anew", o.Decided.Option())
+			o.Reason = "created unseen; the next attempt gets " + o.Decided.Option()
 			return errors.New(apply.Refusal(o))
 		}
 	}

@@ -20,49 +20,73 @@ import (
 // service is "mountward run" beside a containerd that launches nothing.
 type service struct {
 	*guard
-	cmd    *exec.Cmd
-	exited chan error
-	output *os.File
+	settings, binary string
+	cmd              *exec.Cmd
+	exited           chan error
 }
 
 // startService runs mountward as systemd would, on the socket of a node.
 func startService(t *testing.T, policy string) *service {
 	t.Helper()
+	s := newService(t, ward.Options{Policy: policy, Config: harness.Config{NoLaunch: true}})
+	s.launch()
+	return s
+}
+
+// newService is a node on which no service was started yet.
+func newService(t *testing.T, o ward.Options) *service {
+	t.Helper()
 	harness.NeedsRoot(t)
 	dir := t.TempDir()
-	w, cfg, err := ward.New(dir, ward.Options{Policy: policy, Config: harness.Config{NoLaunch: true}})
+	w, cfg, err := ward.New(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	suite := harness.New(t, cfg)
 	w.Node = suite.Node
-	s := &service{guard: &guard{suite, w, t}, exited: make(chan error, 1)}
-	settings := filepath.Join(dir, "mountward.toml")
-	if err := os.WriteFile(settings, []byte(cfg.PluginConf["90-mountward.conf"]), 0o600); err != nil {
+	s := &service{guard: &guard{suite, w, t}, settings: filepath.Join(dir, "mountward.toml"), binary: cfg.Plugins["90-mountward"]}
+	if err := os.WriteFile(s.settings, []byte(cfg.PluginConf["90-mountward.conf"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s.output, err = os.Create(filepath.Join(dir, "output")); err != nil {
+	return s
+}
+
+// launch starts the service, which ends with the test.
+func (s *service) launch() {
+	t := s.tb
+	t.Helper()
+	output, err := os.CreateTemp(s.Dir, "output")
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.cmd = exec.Command(cfg.Plugins["90-mountward"], "run", "--config", settings, "--socket", suite.NRISocket)
-	s.cmd.Stdout, s.cmd.Stderr = s.output, s.output
+	s.cmd = exec.Command(s.binary, "run", "--config", s.settings, "--socket", s.NRISocket)
+	s.cmd.Stdout, s.cmd.Stderr = output, output
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
+	cmd, exited, ended := s.cmd, make(chan error, 1), make(chan struct{})
+	s.exited = exited
 	go func() {
-		s.exited <- s.cmd.Wait()
+		exited <- cmd.Wait()
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill() // an error says that it has ended
+		_ = cmd.Process.Kill() // an error says that it has ended
 		<-ended
-		_ = s.output.Close()
-		if text, err := os.ReadFile(filepath.Join(dir, "output")); t.Failed() {
+		_ = output.Close()
+		if text, err := os.ReadFile(output.Name()); t.Failed() {
 			t.Logf("mountward said (%v):\n%s", err, text)
 		}
 	})
-	return s
+}
+
+// crash ends the service as nothing can be prepared for.
+func (s *service) crash() {
+	s.tb.Helper()
+	if err := s.cmd.Process.Kill(); err != nil {
+		s.tb.Fatal(err)
+	}
+	<-s.exited
 }
 
 // says waits for a line of the log from some record on.
