@@ -8,8 +8,8 @@ import (
 
 // Configure tells the runtime which events we want, and what it is to do where
 // we do not answer. While the runtime listens it never fails: containerd would
-// log a warning and go on without us. What is wrong with the settings or the policy is judged at each
-// creation instead (settings: guard).
+// log a warning and go on without us. What is wrong with the settings or the
+// policy is judged at each creation instead (settings: guard).
 func (p *plugin) Configure(_ context.Context, config, runtime, version string) (api.EventMask, error) {
 	d := p.daemon
 	if p.life.over.Load() {

@@ -135,6 +135,7 @@ func serve(ctx context.Context, d *daemon, runtime int, conn net.Conn, options .
 		life: newConnectionLife(),
 	}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
+	p.background("the watch of the host", func() { p.watchHost(ctx) })
 	defer p.work.Wait()
 	defer cancel()
 	w := p.life.watch(conn, d.configureTime)

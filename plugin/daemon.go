@@ -64,6 +64,7 @@ type daemon struct {
 	known      atomic.Bool  // the node was synchronized with before
 	working    atomic.Int32 // handlers whose work has not ended
 	reload     sync.Mutex
+	hostPaths  hostPaths
 }
 
 func newDaemon(source settings.Source, stderr *os.File) *daemon {

@@ -12,13 +12,9 @@ import (
 // root shared only after we started, and a raise below a private root sees
 // nothing.
 func (h *host) findings(ctx context.Context) []facts.Finding {
-	paths := append([]string{h.vars().KubeletRoot}, h.daemon.settings.Host.RequireShared...)
 	var found []facts.Finding
-	for i, path := range paths {
-		what := "required path"
-		if i == 0 {
-			what = "kubelet root"
-		}
+	for i, path := range h.needed() {
+		what := neededFor(i)
 		m, err := h.view.Lookup(ctx, path)
 		switch {
 		case err != nil:
@@ -41,4 +37,18 @@ func (h *host) findings(ctx context.Context) []facts.Finding {
 		}
 	}
 	return found
+}
+
+// needed returns the paths of the host that are to be shared, the kubelet's root
+// first.
+func (h *host) needed() []string {
+	return append([]string{h.vars().KubeletRoot}, h.daemon.settings.Host.RequireShared...)
+}
+
+// neededFor names the path with an index in needed.
+func neededFor(i int) string {
+	if i == 0 {
+		return "kubelet root"
+	}
+	return "required path"
 }

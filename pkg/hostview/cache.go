@@ -19,6 +19,7 @@ type cache struct {
 	process *linux.PidFD
 	waker   *linux.Waker
 	stop    chan struct{}
+	told    chan struct{} // one is in it while the table has changed since it was taken out
 	work    sync.WaitGroup
 
 	mu      sync.Mutex
@@ -54,7 +55,7 @@ const (
 )
 
 func newCache(path string, process *linux.PidFD) (_ *cache, err error) {
-	c := &cache{process: process, stop: make(chan struct{})}
+	c := &cache{process: process, stop: make(chan struct{}), told: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.closeFiles())

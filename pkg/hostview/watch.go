@@ -27,8 +27,18 @@ func (c *cache) watch() {
 			return
 		}
 		c.refresh()
+		select {
+		case c.told <- struct{}{}:
+		default: // nobody has asked since the last one
+		}
 	}
 }
+
+// Changed returns what gets a value some time after mounts were added, moved or
+// removed in the runtime's namespace, one for many of them: at most one in 100
+// ms. It is one channel for all who ask. The kernel never tells of a change of
+// propagation alone.
+func (v *View) Changed() <-chan struct{} { return v.cache.told }
 
 // pause lets a burst of changes pass. It is long enough that reading takes at
 // most a tenth of a processor.
