@@ -78,7 +78,7 @@ func (d *daemon) miss(j judged, pid int, force *inForce, refusal error) {
 // come.
 func (d *daemon) rememberMissed(j judged, force *inForce, recorded bool) {
 	container := j.container
-	container.Mounts = nil // the outcomes have them
+	container.Mounts, container.Hazards = nil, nil // the outcomes have them, or show them
 	outcomes := make([]facts.Outcome, len(j.outcomes))
 	for i, o := range j.outcomes {
 		// Where the sources led when it was created is not known.
