@@ -89,11 +89,10 @@ func (r *fakeRuntime) hangUp() {
 }
 
 func (r *fakeRuntime) serve(ctx context.Context, conn net.Conn, how behaviour) {
-	switch how {
-	case hangsUp:
+	if how == hangsUp {
 		_ = conn.Close()
-		return
-	case keepsStill:
+	}
+	if how == hangsUp || how == keepsStill {
 		return
 	}
 	mux := multiplex.Multiplex(conn)
@@ -115,19 +114,18 @@ func (r *fakeRuntime) serve(ctx context.Context, conn net.Conn, how behaviour) {
 	case <-registered:
 	case <-ctx.Done():
 	}
-	switch how {
-	case dies:
-		_ = server.Shutdown(ctx) // after the answer
-		_ = mux.Close()
-	case works:
+	if how == works {
 		r.work(ctx, mux)
 	}
-	if how != dies {
+	if how == dies {
+		_ = server.Shutdown(ctx) // after the answer
+		_ = mux.Close()
+	} else {
 		<-ctx.Done() // it stays as it is until the test ends
 		_ = mux.Close()
 		_ = server.Close()
 	}
-	<-served
+	_ = <-served // that it was closed
 }
 
 func (r *fakeRuntime) work(ctx context.Context, mux multiplex.Mux) {
@@ -137,7 +135,7 @@ func (r *fakeRuntime) work(ctx context.Context, mux multiplex.Mux) {
 		return
 	}
 	client := api.NewPluginClient(ttrpc.NewClient(conn))
-	if _, err := client.Configure(ctx, &api.ConfigureRequest{
+	if _, err = client.Configure(ctx, &api.ConfigureRequest{
 		Config: r.config, RuntimeName: "fake", RuntimeVersion: "v1", NRIVersion: "v0.12.3",
 		RegistrationTimeout: 5000, RequestTimeout: 2000,
 	}); err == nil {

@@ -96,21 +96,28 @@ func TestTrailIsFoundByItsFieldsAndExplained(t *testing.T) {
 		{Code: facts.HazardInsideShared, Message: "lands inside", Destinations: []string{"/b", evil}, Action: facts.HazardWarn},
 	}})
 	trail.Record(audit.Emergency{Begins: true, Cause: audit.EmergencyAsked})
+	trail.Record(audit.Missed{Container: container, Policy: policy, Outcomes: []facts.Outcome{{Mount: facts.Mount{Destination: evil}, Result: facts.Applied, Would: true}}})
+	first := audit.FirstStart{Policy: policy, Running: 1}
+	first.Refused.Add(container)
+	trail.Record(first)
+	trail.Record(audit.Host{Path: evil, What: "required path", Mount: facts.HostMount{MountPoint: evil}})
+	trail.Record(audit.Connection{State: audit.Lost, Runtime: evil, NRI: evil, Why: evil})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := trail.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if sent, lost := trail.Stats(); sent != 9 || lost != 0 {
-		t.Errorf("sent %d, lost %d; want 9 and 0", sent, lost)
+	if sent, lost := trail.Stats(); sent != 13 || lost != 0 {
+		t.Errorf("sent %d, lost %d; want 13 and 0", sent, lost)
 	}
 
-	d.read(t, 9, "SYSLOG_IDENTIFIER=mountward")
+	d.read(t, 13, "SYSLOG_IDENTIFIER=mountward")
 	explain := explainer(t, d)
 	for event, id := range map[string]string{
 		"policy-loaded": audit.IDPolicyLoaded, "policy-rejected": audit.IDPolicyRejected,
 		"decision": audit.IDDecision, "drift": audit.IDDrift, "task": audit.IDTask, "leftover": audit.IDLeftover,
 		"crash": audit.IDCrash, "hazard": audit.IDHazard, "emergency": audit.IDEmergency,
+		"missed": audit.IDMissed, "first-start": audit.IDFirstStart, "host": audit.IDHost, "connection": audit.IDConnection,
 	} {
 		record := d.read(t, 1, "MESSAGE_ID="+id)[0]
 		if got := all(record, "MOUNTWARD_EVENT"); !slices.Equal(got, []string{event}) {
@@ -148,7 +155,7 @@ func TestCatalogIsAcceptedByJournalctl(t *testing.T) {
 		}
 		got = append(got, id)
 	}
-	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash, audit.IDHazard, audit.IDEmergency}
+	want := []string{audit.IDPolicyLoaded, audit.IDPolicyRejected, audit.IDDecision, audit.IDDrift, audit.IDTask, audit.IDLeftover, audit.IDCrash, audit.IDHazard, audit.IDEmergency, audit.IDMissed, audit.IDFirstStart, audit.IDHost, audit.IDConnection}
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := gocmp.Diff(want, got); diff != "" {

@@ -470,4 +470,3 @@ func TestReconnectingLeaksNothing(t *testing.T) {
 		}
 	}
 }
-
