@@ -84,7 +84,7 @@ func TestTheInstanceWithoutTheLockKeepsNothing(t *testing.T) {
 	}
 	fake := fakeRuntimeAt(t, filepath.Join(n.dir, "nri.sock"))
 	fake.pods = []*api.PodSandbox{{Id: "pod1", Namespace: "shop"}}
-	fake.containers = []*api.Container{{Id: "c1", PodSandboxId: "pod1"}, {Id: "c2", PodSandboxId: "pod1"}}
+	fake.containers = []*api.Container{{Id: "c1", PodSandboxId: "pod1"}, {Id: "c2", PodSandboxId: "pod1"}, {Id: "c4", PodSandboxId: "pod1"}}
 	fake.next <- works
 	done := make(chan end, 1)
 	go func() { done <- connectAndServe(t.Context(), d, cli.Config{Socket: fake.path, Index: "90"}) }()
@@ -99,8 +99,10 @@ func TestTheInstanceWithoutTheLockKeepsNothing(t *testing.T) {
 	if err := create(); err != nil {
 		t.Errorf("it refuses: %v", err)
 	}
-	if _, err := runtime.StateChange(t.Context(), &api.StateChangeEvent{Event: api.Event_REMOVE_CONTAINER, Pod: fake.pods[0], Container: &api.Container{Id: "c2"}}); err != nil {
-		t.Error(err)
+	for _, id := range []string{"c2", "c4"} {
+		if _, err := runtime.StateChange(t.Context(), &api.StateChangeEvent{Event: api.Event_REMOVE_CONTAINER, Pod: fake.pods[0], Container: &api.Container{Id: id}}); err != nil {
+			t.Error(err)
+		}
 	}
 	d.loadPolicy() // as SIGHUP does
 	if diff := cmp.Diff(before, tree(t, n.dir+"/run", n.dir+"/state")); diff != "" {
