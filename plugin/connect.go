@@ -86,7 +86,7 @@ func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
 				return fmt.Errorf("%d connections were left behind: %w", hung, e.err)
 			}
 		}
-		pause, news := next.after(e.outcome, e.held, d.now())
+		pause, news := next.after(e.outcome, e.runtime, e.held, d.now())
 		if news {
 			d.recordEnd(e, fmt.Sprintf("next attempt in about %s", pause))
 		}
@@ -117,7 +117,9 @@ func connectAndServe(ctx context.Context, d *daemon, config cli.Config) end {
 	if os.Getenv(api.PluginIdxEnvVar) == "" {
 		options = append(options, stub.WithPluginIdx(config.Index))
 	}
-	return serve(ctx, d, pid, conn, options...)
+	e := serve(ctx, d, pid, conn, options...)
+	e.runtime = pid
+	return e
 }
 
 // serve runs one connection with a stub of its own: one that failed once can

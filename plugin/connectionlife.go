@@ -37,6 +37,7 @@ func (l *connectionLife) synchronize(now time.Time) { l.synced.Store(&now) }
 
 // end is how an attempt to be connected ended.
 type end struct {
+	runtime int // process on the other side; 0: nobody listens
 	outcome outcome
 	err     error
 	held    time.Duration // since the runtime synchronized us

@@ -33,12 +33,14 @@ const (
 type retry struct {
 	pause  time.Duration // after the next failed registration; 0 is firstPause
 	short  int           // connections in a row that did not last
+	peer   int           // process that listened last
 	silent time.Time     // until then another "nobody listens" is no news
 }
 
 // after returns how long to wait after an attempt, and whether its end is worth
-// telling. held is how long the connection was there.
-func (r *retry) after(o outcome, held time.Duration, now time.Time) (pause time.Duration, news bool) {
+// telling. held is how long the connection was there, peer the runtime's process:
+// what one dropped or refused says nothing about another.
+func (r *retry) after(o outcome, peer int, held time.Duration, now time.Time) (pause time.Duration, news bool) {
 	if o == unreachable {
 		if now.Before(r.silent) {
 			return dialPause, false
@@ -47,6 +49,9 @@ func (r *retry) after(o outcome, held time.Duration, now time.Time) (pause time.
 		return dialPause, true
 	}
 	r.silent = time.Time{}
+	if peer != r.peer {
+		r.peer, r.short, r.pause = peer, 0, 0
+	}
 	if o == served {
 		if r.short++; held >= lasting {
 			r.short = 0
