@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -125,7 +126,9 @@ func (r *fakeRuntime) serve(ctx context.Context, conn net.Conn, how behaviour) {
 		_ = mux.Close()
 		_ = server.Close()
 	}
-	_ = <-served // that it was closed
+	if err := <-served; !errors.Is(err, ttrpc.ErrServerClosed) && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		r.tb.Errorf("the fake runtime: %v", err)
+	}
 }
 
 func (r *fakeRuntime) work(ctx context.Context, mux multiplex.Mux) {
