@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/matrix"
 	"github.com/mountward/mountward/test/runtime/ward"
 )
 
@@ -134,7 +135,7 @@ func (s *service) end(signal os.Signal) {
 // plugin does, finds a containerd that comes back, and ends when asked.
 func TestService(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared
-	s := startService(t, matrixPolicy)
+	s := startService(t, matrix.Policy)
 	s.says(0, "synchronized with the runtime")
 	follow := one(dir.Path)
 	follow.Namespace = "set-rslave"
