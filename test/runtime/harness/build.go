@@ -26,6 +26,7 @@ type Binaries struct {
 	Runc        string
 	Agent       string // the program of the test image, static
 	EmptyPlugin string // an NRI plugin that changes nothing
+	MountPlugin string // an NRI plugin that sets a mount
 }
 
 // Build builds the programs of a node below bin/ of this module, unless they
@@ -52,8 +53,8 @@ func Build(w io.Writer) (*Binaries, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := &program{module: module, bin: bin, kind: "own", inputs: []string{"go.mod", "agent", "emptyplugin"}}
-	ownDir, err := own.build(w, []string{"./agent", "./emptyplugin"}, []string{"CGO_ENABLED=0"})
+	own := &program{module: module, bin: bin, kind: "own", inputs: []string{"go.mod", "agent", "emptyplugin", "mountplugin"}}
+	ownDir, err := own.build(w, []string{"./agent", "./emptyplugin", "./mountplugin"}, []string{"CGO_ENABLED=0"})
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,7 @@ func Build(w io.Writer) (*Binaries, error) {
 		Runc:        filepath.Join(toolDir, "runc"),
 		Agent:       filepath.Join(ownDir, "agent"),
 		EmptyPlugin: filepath.Join(ownDir, "emptyplugin"),
+		MountPlugin: filepath.Join(ownDir, "mountplugin"),
 	}, nil
 }
 
