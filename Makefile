@@ -49,10 +49,10 @@ test-runtime: build build-faults ## the tests on a real containerd (about 4 min 
 	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && ../scripts/go-test -timeout 30m ./...'
 
 SUITE ?= trixie
-test-node: build ## the tests in a virtual machine with systemd and LVM (SUITE=trixie,bookworm RUN=REGEXP)
+test-node: build ## the tests in a virtual machine with systemd and LVM (SUITE=trixie,bookworm RUN=REGEXP FULL=1)
 	@test/node/prepare
 	@mkdir -p test/node/cache && cd test/node && $(GO) build -o cache/node .
-	@cd test/node && exec cache/node -suites '$(SUITE)' -run '$(RUN)'
+	@cd test/node && exec cache/node -suites '$(SUITE)' -run '$(RUN)' -full='$(or $(FULL),0)'
 
 demo: build ## the main job on a real containerd, on one screen
 	@test/scripts/prepare build

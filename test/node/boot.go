@@ -12,12 +12,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // boot runs the machine until it powers itself off, shows its console
 // meanwhile, and judges what it brought back. A machine that hangs is killed.
-func (n *node) boot(ctx context.Context, accel string, timeout time.Duration) error {
+func (n *node) boot(ctx context.Context, accel string) error {
 	if err := os.RemoveAll(n.results); err != nil {
 		return fmt.Errorf("remove old results: %w", err)
 	}
@@ -27,7 +26,7 @@ func (n *node) boot(ctx context.Context, accel string, timeout time.Duration) er
 	}
 	defer console.Close()
 
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the machine was not off after %s", timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, n.timeout, fmt.Errorf("the machine was not off after %s", n.timeout))
 	defer cancel()
 	cmd := newCommand(ctx, "qemu-system-x86_64",
 		"-machine", "q35", "-cpu", "max", "-smp", "2", "-m", "2048", "-accel", accel,

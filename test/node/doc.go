@@ -7,6 +7,7 @@
 //	make test-node                    # trixie: Linux 6.12, systemd 257
 //	make test-node SUITE=bookworm     # Linux 6.1 (no statmount), systemd 252
 //	make test-node SUITE=trixie,bookworm RUN=TestLVM
+//	make test-node FULL=1             # every row of the matrix
 //
 // What the tests need beside Debian's packages is built: containerd, its shim,
 // ctr and runc by the module test/runtime, crictl by this one, and mountward.

@@ -22,6 +22,7 @@ import (
 type options struct {
 	suites  string
 	run     string // a regular expression for the names of the tests
+	full    bool   // every row of the matrix
 	accel   string // of qemu
 	timeout time.Duration
 }
@@ -30,9 +31,16 @@ func main() {
 	var o options
 	flag.StringVar(&o.suites, "suites", "trixie", "Debian releases, separated by commas")
 	flag.StringVar(&o.run, "run", "", "run only the tests that match this regular expression")
+	flag.BoolVar(&o.full, "full", false, "run every row of the matrix, not those that CI has time for")
 	flag.StringVar(&o.accel, "accel", "tcg,thread=multi", "how qemu runs the machine")
-	flag.DurationVar(&o.timeout, "timeout", 45*time.Minute, "what one machine has from power on to power off")
+	flag.DurationVar(&o.timeout, "timeout", 0, "what one machine has from power on to power off, 0 for what the rows need")
 	flag.Parse()
+	if o.timeout == 0 {
+		o.timeout = 60 * time.Minute
+		if o.full {
+			o.timeout = 2 * time.Hour
+		}
+	}
 
 	// The kernel sends the parent death signal of our children when the thread
 	// that made them ends: all are made by this one, which lives as long as we.
@@ -86,7 +94,7 @@ func (o *options) one(ctx context.Context, cache *cache, suite string) (err erro
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 
-	n := &node{suite: suite, run: o.run, work: work, results: cache.results(suite)}
+	n := &node{suite: suite, run: o.run, full: o.full, timeout: o.timeout, work: work, results: cache.results(suite)}
 	var base string
 	return phases(ctx,
 		phase{suite + ": base image (about 2 min the first time)", func() (err error) {
@@ -95,7 +103,7 @@ func (o *options) one(ctx context.Context, cache *cache, suite string) (err erro
 		}},
 		phase{suite + ": programs (about 2 min the first time)", func() error { return n.build(ctx) }},
 		phase{suite + ": disk", func() error { return n.makeDisk(ctx, base) }},
-		phase{suite + ": machine", func() error { return n.boot(ctx, o.accel, o.timeout) }},
+		phase{suite + ": machine", func() error { return n.boot(ctx, o.accel) }},
 	)
 }
 

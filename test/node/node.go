@@ -3,13 +3,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/mountward/mountward/test/runtime/harness"
 )
@@ -23,6 +26,8 @@ var files embed.FS
 type node struct {
 	suite   string
 	run     string // which tests
+	full    bool   // every row of the matrix
+	timeout time.Duration
 	work    string // a directory that is removed with the run
 	results string // a directory that stays
 
@@ -74,6 +79,7 @@ func (n *node) populate(ctx context.Context, base string) error {
 		"usr/local/bin/runc":                    n.binaries.Runc,
 		"usr/local/bin/crictl":                  filepath.Join(n.tools(), "crictl"),
 		"usr/local/lib/node/guest.test":         n.tests(),
+		"usr/local/lib/node/mountplugin":        n.binaries.MountPlugin,
 		"usr/local/lib/node/capture":            "../hosts/capture",
 	} {
 		if err := copyFile(from, filepath.Join(n.tree(), name), 0o755); err != nil {
@@ -83,9 +89,18 @@ func (n *node) populate(ctx context.Context, base string) error {
 	if err := harness.WriteImage(filepath.Join(n.tree(), "usr/local/lib/node/image.tar"), n.binaries.Agent, nil); err != nil {
 		return err
 	}
-	env := fmt.Sprintf("NODE_SUITE=%s\nNODE_RUN=%s\n", n.suite, n.run)
+	env := fmt.Sprintf("NODE_SUITE=%s\nNODE_RUN=%s\nNODE_FULL=%t\nNODE_TIMEOUT=%s\n",
+		n.suite, n.run, n.full, n.timeout-5*time.Minute) // a test that hangs tells where
+
 	if err := os.WriteFile(filepath.Join(n.tree(), "etc/node.env"), []byte(env), 0o644); err != nil {
 		return fmt.Errorf("configure tests: %w", err)
+	}
+	if ok, err := regexp.MatchString(cmp.Or(n.run, "TestBoot"), "TestBoot"); err != nil {
+		return fmt.Errorf("which tests: %w", err)
+	} else if ok { // a container right after the boot takes time
+		if err := os.WriteFile(filepath.Join(n.tree(), "etc/first-container"), nil, 0o644); err != nil {
+			return fmt.Errorf("configure tests: %w", err)
+		}
 	}
 	return n.install(ctx)
 }
@@ -96,9 +111,14 @@ func (n *node) install(ctx context.Context) error {
 	if err := command(ctx, "make", "-s", "-C", "../..", "install", "DESTDIR="+n.tree()); err != nil {
 		return err
 	}
+	// The tests put these there when they are about them.
+	more := filepath.Join(n.tree(), "usr/local/lib/node/installed")
+	if err := command(ctx, "make", "-s", "-C", "../..", "install-namespace", "install-fail-closed", "DESTDIR="+more); err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{"journalctl", "--update-catalog"},
-		{"systemctl", "enable", "containerd.service", "mountward.service", "node-tests.service"},
+		{"systemctl", "enable", "containerd.service", "mountward.service", "kubelet.service", "node-tests.service"},
 		{"systemctl", "mask", "serial-getty@ttyS0.service"},
 		// Started by the tests, or not needed: a start takes seconds here.
 		{"systemctl", "--quiet", "disable", "nfs-server", "nfs-blkmap", "rpcbind.socket", "rpcbind.service", "nfs-client.target", "e2scrub_reap"},

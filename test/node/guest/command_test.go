@@ -57,6 +57,11 @@ var errNotYet = errors.New("not yet")
 // await calls a function until it gives no error.
 func await[T any](t *testing.T, what string, try func() (T, error)) T {
 	t.Helper()
+	return awaitWithin(t, patience, what, try)
+}
+
+func awaitWithin[T any](t *testing.T, patience time.Duration, what string, try func() (T, error)) T {
+	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		v, err := try()
 		if err == nil {

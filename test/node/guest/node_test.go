@@ -3,10 +3,12 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -73,15 +75,20 @@ func synchronized(t *testing.T, match string) {
 	})
 }
 
-// pod is a pod of one container.
+// pod is a pod of one container, or one of the containers of a pod.
 type pod struct {
 	namespace, name, uid string
+	container            string // "main" if empty
 	privileged           bool
+	users                *cri.IDMapping // of a user namespace, also of its files
 	mounts               []*cri.Mount
 	devices              []*cri.Device
+	cdi                  []string // names of CDI devices
 
-	sandbox, id string // once it runs
-	pid         int
+	config  *cri.PodSandboxConfig // once it runs
+	sandbox string
+	id      string
+	pid     int
 }
 
 // start runs a pod, which is removed with the test.
@@ -94,58 +101,97 @@ func (n *node) start(t *testing.T, p *pod) {
 
 func (n *node) tryStart(t *testing.T, p *pod) error {
 	t.Helper()
-	ctx := t.Context()
-	namespaces := &cri.NamespaceOption{Network: cri.NamespaceMode_NODE, Pid: cri.NamespaceMode_CONTAINER}
-	labels := map[string]string{
-		"io.kubernetes.pod.namespace":  p.namespace,
-		"io.kubernetes.pod.name":       p.name,
-		"io.kubernetes.pod.uid":        p.uid,
-		"io.kubernetes.container.name": "main",
-	}
-	sandbox := &cri.PodSandboxConfig{
-		Metadata:     &cri.PodSandboxMetadata{Namespace: p.namespace, Name: p.name, Uid: p.uid},
-		LogDirectory: "/var/log/pods/" + p.uid,
-		Labels:       labels,
-		Linux: &cri.LinuxPodSandboxConfig{
-			CgroupParent:    "kubepods.slice",
-			SecurityContext: &cri.LinuxSandboxSecurityContext{NamespaceOptions: namespaces, Privileged: p.privileged},
-		},
-	}
-	if err := os.MkdirAll(sandbox.LogDirectory, 0o755); err != nil {
+	if err := n.runSandbox(t, p); err != nil {
 		return err
 	}
-	s, err := n.runtime.RunPodSandbox(ctx, &cri.RunPodSandboxRequest{Config: sandbox})
+	return n.runContainer(t, p)
+}
+
+// runSandbox runs a pod without its container.
+func (n *node) runSandbox(t *testing.T, p *pod) error {
+	t.Helper()
+	p.config = &cri.PodSandboxConfig{
+		Metadata:     &cri.PodSandboxMetadata{Namespace: p.namespace, Name: p.name, Uid: p.uid},
+		LogDirectory: "/var/log/pods/" + p.uid,
+		Labels: map[string]string{
+			"io.kubernetes.pod.namespace": p.namespace,
+			"io.kubernetes.pod.name":      p.name,
+			"io.kubernetes.pod.uid":       p.uid,
+		},
+		Linux: &cri.LinuxPodSandboxConfig{
+			CgroupParent:    "kubepods.slice",
+			SecurityContext: &cri.LinuxSandboxSecurityContext{NamespaceOptions: p.namespaces(), Privileged: p.privileged},
+		},
+	}
+	if err := os.MkdirAll(p.config.GetLogDirectory(), 0o755); err != nil {
+		return err
+	}
+	s, err := n.runtime.RunPodSandbox(t.Context(), &cri.RunPodSandboxRequest{Config: p.config})
 	if err != nil {
 		return err
 	}
 	p.sandbox = s.GetPodSandboxId()
 	t.Cleanup(func() { n.remove(t, p) })
-	c, err := n.runtime.CreateContainer(ctx, &cri.CreateContainerRequest{
-		PodSandboxId:  p.sandbox,
-		SandboxConfig: sandbox,
-		Config: &cri.ContainerConfig{
-			Metadata: &cri.ContainerMetadata{Name: "main"},
-			Image:    &cri.ImageSpec{Image: testImage},
-			Command:  []string{"/agent"},
-			Args:     []string{"pause"},
-			Labels:   labels,
-			LogPath:  "main.log",
-			Mounts:   p.mounts,
-			Devices:  p.devices,
-			Linux: &cri.LinuxContainerConfig{
-				SecurityContext: &cri.LinuxContainerSecurityContext{NamespaceOptions: namespaces, Privileged: p.privileged},
-			},
-		},
-	})
-	if err != nil {
+	return nil
+}
+
+// runContainer runs the container of a pod that runs.
+func (n *node) runContainer(t *testing.T, p *pod) error {
+	t.Helper()
+	if err := n.createContainer(t, p); err != nil {
 		return err
 	}
-	p.id = c.GetContainerId()
-	if _, err := n.runtime.StartContainer(ctx, &cri.StartContainerRequest{ContainerId: p.id}); err != nil {
+	return n.startContainer(t, p)
+}
+
+func (n *node) startContainer(t *testing.T, p *pod) error {
+	t.Helper()
+	if _, err := n.runtime.StartContainer(t.Context(), &cri.StartContainerRequest{ContainerId: p.id}); err != nil {
 		return err
 	}
-	p.pid, err = n.pid(ctx, p.id)
+	var err error
+	p.pid, err = n.pid(t.Context(), p.id)
 	return err
+}
+
+func (n *node) createContainer(t *testing.T, p *pod) error {
+	t.Helper()
+	name := cmp.Or(p.container, "main")
+	labels := maps.Clone(p.config.GetLabels())
+	labels["io.kubernetes.container.name"] = name
+	config := &cri.ContainerConfig{
+		Metadata: &cri.ContainerMetadata{Name: name},
+		Image:    &cri.ImageSpec{Image: testImage},
+		Command:  []string{"/agent"},
+		Args:     []string{"pause"},
+		Labels:   labels,
+		LogPath:  name + ".log",
+		Mounts:   p.mounts,
+		Devices:  p.devices,
+		Linux: &cri.LinuxContainerConfig{
+			SecurityContext: &cri.LinuxContainerSecurityContext{NamespaceOptions: p.namespaces(), Privileged: p.privileged},
+		},
+	}
+	for _, name := range p.cdi {
+		config.CDIDevices = append(config.CDIDevices, &cri.CDIDevice{Name: name})
+	}
+	if p.users != nil { // as the kubelet does, for every mount
+		for _, m := range config.GetMounts() {
+			m.UidMappings, m.GidMappings = []*cri.IDMapping{p.users}, []*cri.IDMapping{p.users}
+		}
+	}
+	c, err := n.runtime.CreateContainer(t.Context(), &cri.CreateContainerRequest{PodSandboxId: p.sandbox, SandboxConfig: p.config, Config: config})
+	p.id = c.GetContainerId()
+	return err
+}
+
+func (p *pod) namespaces() *cri.NamespaceOption {
+	o := &cri.NamespaceOption{Network: cri.NamespaceMode_NODE, Pid: cri.NamespaceMode_CONTAINER}
+	if p.users != nil {
+		ids := []*cri.IDMapping{p.users}
+		o.UsernsOptions = &cri.UserNamespace{Mode: cri.NamespaceMode_POD, Uids: ids, Gids: ids}
+	}
+	return o
 }
 
 // remove stops the pod and removes it. It may be called again.
