@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/matrix"
 	"github.com/mountward/mountward/test/runtime/ward"
 )
 
@@ -24,7 +25,7 @@ func TestTheKubeletSharesItsRootAfterUs(t *testing.T) {
 		}
 	}
 	s := newService(t, ward.Options{
-		Policy: matrixPolicy, Config: harness.Config{NoLaunch: true},
+		Policy: matrix.Policy, Config: harness.Config{NoLaunch: true},
 		Settings: fmt.Sprintf("host.kubelet_root = %q\nhost.require_shared = [%q]", plain, root),
 	})
 	s.launch()

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/matrix"
 	"github.com/mountward/mountward/test/runtime/ward"
 )
 
@@ -69,7 +70,7 @@ func sorted(ids ...string) []string {
 // plugin, of containerd and of both.
 func TestWhatWasCreatedUnseenIsToldOnce(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
-	s := startService(t, matrixPolicy)
+	s := startService(t, matrix.Policy)
 	s.says(0, "synchronized with the runtime")
 	seen := s.runOne(podIn("set-rslave", dir))
 	s.await("task", seen)
@@ -128,7 +129,7 @@ func TestWhatWasCreatedUnseenIsToldOnce(t *testing.T) {
 // TestTheFirstStartIsOneRecord: nobody missed what ran before.
 func TestTheFirstStartIsOneRecord(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
-	s := newService(t, ward.Options{Policy: matrixPolicy, Config: harness.Config{NoLaunch: true}})
+	s := newService(t, ward.Options{Policy: matrix.Policy, Config: harness.Config{NoLaunch: true}})
 	var ids []string
 	for _, namespace := range []string{"set-rslave", "set-rslave", "deny", "other"} {
 		ids = append(ids, s.runOne(podIn(namespace, dir)))
@@ -163,7 +164,7 @@ func TestTheFirstStartIsOneRecord(t *testing.T) {
 // policy allows; the kubelet creates it anew then.
 func TestCreatedUnseenAndStartedInSight(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
-	s := startService(t, matrixPolicy)
+	s := startService(t, matrix.Policy)
 	s.says(0, "synchronized with the runtime")
 	for _, test := range []struct {
 		namespace string
@@ -229,7 +230,7 @@ func TestCreatedUnseenAndStartedInSight(t *testing.T) {
 // TestTwoInstancesOfOneName: launched by containerd and a service besides.
 func TestTwoInstancesOfOneName(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
-	s := newService(t, ward.Options{Policy: matrixPolicy})
+	s := newService(t, ward.Options{Policy: matrix.Policy})
 	s.says(0, "synchronized with the runtime")
 	launched, err := s.PluginPID()
 	if err != nil {
@@ -325,7 +326,7 @@ func waitConnected(t *testing.T, s *service, n int) {
 // the same.
 func TestRemovalAfterARestart(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
-	s := startService(t, matrixPolicy)
+	s := startService(t, matrix.Policy)
 	s.says(0, "synchronized with the runtime")
 	run := func() (*harness.Sandbox, string) {
 		t.Helper()
@@ -393,7 +394,7 @@ func (p *afterStart) PostStartContainer(_ context.Context, _ *api.PodSandbox, c 
 // and nowhere later.
 func TestOnlyAnErrorBeforeTheStartStopsAContainer(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
-	s := startService(t, matrixPolicy)
+	s := startService(t, matrix.Policy)
 	s.says(0, "synchronized with the runtime")
 	other := &afterStart{make(chan string, 4)}
 	plugin, err := stub.New(other, stub.WithPluginName("after"), stub.WithPluginIdx("95"), stub.WithSocketPath(s.NRISocket))
@@ -443,7 +444,7 @@ func TestOnlyAnErrorBeforeTheStartStopsAContainer(t *testing.T) {
 // TestReconnectingLeaksNothing in the daemon: descriptors and threads are as
 // many after the last restart of containerd as after the first.
 func TestReconnectingLeaksNothing(t *testing.T) {
-	s := startService(t, matrixPolicy)
+	s := startService(t, matrix.Policy)
 	s.says(0, "synchronized with the runtime")
 	open := func() int {
 		t.Helper()
