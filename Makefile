@@ -33,9 +33,9 @@ lint: ## gofumpt, go vet, golangci-lint
 	@test/scripts/step "go vet" $(GO) vet ./...
 	@test/scripts/step "go vet test/runtime" sh -c 'cd test/runtime && $(GO) vet ./...'
 	@test/scripts/step "go vet test/node" sh -c 'cd test/node && $(GO) vet ./...'
-	@test/scripts/step "golangci-lint (about 3 min the first time)" $(GO) run $(GOLANGCI_LINT) run ./...
-	@test/scripts/step "golangci-lint test/runtime" sh -c 'cd test/runtime && $(GO) run $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...'
-	@test/scripts/step "golangci-lint test/node" sh -c 'cd test/node && $(GO) run $(GOLANGCI_LINT) run --config ../../.golangci.yml ./...'
+	@test/scripts/step "golangci-lint (about 3 min the first time)" $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	@test/scripts/step "golangci-lint test/runtime" sh -c 'cd test/runtime && $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...'
+	@test/scripts/step "golangci-lint test/node" sh -c 'cd test/node && $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...'
 
 test: build ## everything but the VM, chaos and bench: unit, scripts, journald, real containerd
 	@test/scripts/prepare test
