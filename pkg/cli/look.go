@@ -59,9 +59,7 @@ func (n *node) crowd(ctx context.Context, at step) (c crowd, err error) {
 	if c.host, err = n.hostNamespaces(c.census); err != nil {
 		c.unknown = append(c.unknown, namespaces.Unknown{What: "the node's mount namespaces", Why: err.Error()})
 	}
-	for _, u := range ofContainers(n.unknown) {
-		c.unknown = append(c.unknown, u)
-	}
+	c.unknown = append(c.unknown, ofContainers(n.unknown)...)
 	c.unknown = append(c.unknown, c.tasksUnknown...)
 	return c, nil
 }

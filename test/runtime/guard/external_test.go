@@ -87,7 +87,7 @@ func (s *service) crash() {
 	if err := s.cmd.Process.Kill(); err != nil {
 		s.tb.Fatal(err)
 	}
-	<-s.exited
+	_ = <-s.exited // that it was killed
 }
 
 // says waits for a line of the log from some record on.
