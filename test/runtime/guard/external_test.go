@@ -87,7 +87,9 @@ func (s *service) crash() {
 	if err := s.cmd.Process.Kill(); err != nil {
 		s.tb.Fatal(err)
 	}
-	_ = <-s.exited // that it was killed
+	if err := <-s.exited; err == nil {
+		s.tb.Error("it was killed, and ended well")
+	}
 }
 
 // says waits for a line of the log from some record on.
