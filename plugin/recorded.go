@@ -50,11 +50,16 @@ func (d *daemon) unseen(e ledger.Entry) bool {
 	return !e.Recorded && !d.inHand.has(e.Container.ID)
 }
 
-// recordStart records the start of a container, and notes that.
+// recordStart records the start of a container, and notes that once the record
+// is there.
 func (d *daemon) recordStart(event audit.Task) {
-	defer d.inHand.drop(event.Container.ID)
-	d.trail.Load().Record(event)
-	d.markRecorded(event.Container.ID)
+	id := event.Container.ID
+	d.trail.Load().RecordThen(event, func(taken bool) {
+		defer d.inHand.drop(id)
+		if taken {
+			d.markRecorded(id)
+		}
+	})
 }
 
 func (d *daemon) markRecorded(id string) {
@@ -71,23 +76,34 @@ func (p *plugin) recordLate(x *examination) {
 }
 
 // recordUnseen records a container that is gone, or that is about to be, and
-// whose start nobody recorded.
+// whose start nobody recorded, and forgets it once the record is there.
 func (d *daemon) recordUnseen(e ledger.Entry, why string) {
-	d.trail.Load().Record(audit.Decision{
+	id := e.Container.ID
+	d.trail.Load().RecordThen(audit.Decision{
 		Container: audit.ContainerOf(e.Container),
 		Policy:    audit.Policy{Name: e.PolicyName, SHA256: e.PolicySHA256, Mode: e.Mode},
 		Outcomes:  e.Outcomes,
 		Findings:  []facts.Finding{{Code: codeUnseen, Message: why}},
+	}, func(taken bool) {
+		if taken {
+			d.forgotten(id)
+		}
 	})
 }
 
 // removed records what is still missing of a container, and forgets it. ran says
 // that the runtime knows when it started.
 func (d *daemon) removed(id string, ran bool) {
-	defer d.inHand.drop(id)
 	if e, ok, err := d.ledger().Get(id); err == nil && ok && ran && d.unseen(e) {
 		d.recordUnseen(e, "the container started and ended while mountward was away or ended: its mounts were not compared")
+		return
 	}
+	d.forgotten(id)
+}
+
+// forgotten forgets a container of which nothing is left to record.
+func (d *daemon) forgotten(id string) {
+	defer d.inHand.drop(id)
 	if err := d.ledger().Remove(id); err != nil {
 		d.log().WithError(err).Warn("cannot forget a removed container")
 	}

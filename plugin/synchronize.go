@@ -174,9 +174,8 @@ func (d *daemon) forget(listed map[string]bool) {
 		}
 		if err == nil && ok && d.unseen(entry) {
 			d.recordUnseen(entry, "the container is gone, and mountward was away or ended when it would have started: whether its own code ran cannot be told")
+			continue
 		}
-		if err := d.ledger().Remove(id); err != nil {
-			d.log().WithError(err).Warn("cannot forget a container that is gone")
-		}
+		d.forgotten(id)
 	}
 }

@@ -19,6 +19,15 @@ type record struct {
 
 	later Event // what all but the time is still to be rendered from; nil: nothing
 	held  int64 // about how much memory later holds, in bytes
+
+	told func(taken bool) // called once; nil: nobody asks
+}
+
+// tell says what became of the record.
+func (r record) tell(taken bool) {
+	if r.told != nil {
+		r.told(taken)
+	}
 }
 
 // String is what a logrus formatter prints for a record carried by an entry.

@@ -71,8 +71,16 @@ func (t *Trail) Logger() *logrus.Logger { return t.logger }
 
 // Record records an event. It never waits, and keeps nothing of the event: the
 // caller may go on changing what it refers to.
-func (t *Trail) Record(event Event) {
+func (t *Trail) Record(event Event) { t.RecordThen(event, nil) }
+
+// RecordThen is Record, and calls told once, when the record was given to every
+// destination (taken: to one at least, or to what keeps it for the journal), or
+// lost. What depends on the record being there waits for that: the process may
+// be killed before. told runs where records are written, and must not wait for
+// any.
+func (t *Trail) RecordThen(event Event, told func(taken bool)) {
 	r := t.prepare(event)
+	r.told = told
 	entry := t.logger.WithField(eventKey, r)
 	if level := r.priority.level(); t.logger.IsLevelEnabled(level) {
 		entry.Log(level, r.message)
@@ -128,19 +136,26 @@ func (t *Trail) exit(code int) {
 }
 
 func (t *Trail) enqueue(r record) {
+	if !t.queued(r) {
+		r.tell(false)
+	}
+}
+
+func (t *Trail) queued(r record) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	size := r.size()
 	if held := t.held.Add(size); !t.closed && (held <= queueBytes || held == size) {
 		select {
 		case t.queue <- r:
-			return
+			return true
 		default:
 		}
 	}
 	t.held.Add(-size)
 	t.overflow.Add(1)
 	t.counts.lost.Add(1)
+	return false
 }
 
 func (t *Trail) run() {
@@ -190,12 +205,14 @@ func (t *Trail) take(r record) {
 	t.held.Add(-r.size())
 	if t.abandoned.Load() {
 		t.counts.lost.Add(1)
+		r.tell(false)
 		return
 	}
+	told := r
 	if r.later != nil {
 		r = t.render(r)
 	}
-	t.deliver(r)
+	told.tell(t.deliver(r))
 }
 
 // render makes the record of an event that was copied. A panic in it must not
@@ -213,9 +230,9 @@ func (t *Trail) render(r record) (rendered record) {
 	return t.layouts.newRecord(r.later, r.time)
 }
 
-// deliver writes one record everywhere. A destination that begins to fail is
-// told of to the others.
-func (t *Trail) deliver(r record) {
+// deliver writes one record everywhere, and returns whether one destination at
+// least has it or keeps it. One that begins to fail is told of to the others.
+func (t *Trail) deliver(r record) (taken bool) {
 	overflow := t.overflow.Swap(0)
 	worst := written
 	var fallen []*destination
@@ -224,7 +241,7 @@ func (t *Trail) deliver(r record) {
 			d.missed, d.why = d.missed+overflow, nil
 		}
 		f, fell := d.put(r, t.now())
-		worst = max(worst, f)
+		worst, taken = max(worst, f), taken || f < lost
 		if fell {
 			fallen = append(fallen, d)
 		}
@@ -233,6 +250,7 @@ func (t *Trail) deliver(r record) {
 	for _, from := range fallen {
 		t.tell(failureRecord(from, t.now()), from)
 	}
+	return taken
 }
 
 // tell tells the destinations that are well of what another one does.
