@@ -90,6 +90,8 @@ func TestHazards(t *testing.T) {
 
 		{"rro that receives", []string{"/a /srv/a rslave rro"}, []string{"MW104 /a"}},
 		{"rro without a word", []string{"/a /srv/a rro"}, []string{"MW104 /a"}},
+		{"rro of /sys, as the runtime binds it", []string{"/sys /sys rro"}, nil},
+		{"rro of /sys, as somebody asks for it", []string{"/sys /sys rslave rro", "/x /sys rro"}, []string{"MW104 /sys", "MW104 /x"}},
 		{"rro and private", []string{"/a /srv/a rprivate rro", "/b /srv/b runbindable rro"}, nil},
 
 		{"ro that receives", []string{"/a /srv/a rslave ro"}, []string{"MW105 /a"}},

@@ -10,10 +10,18 @@ import (
 // receive mounts later that are not.
 func (c *checker) rroReceives() {
 	for i, m := range c.Mounts {
-		if m.Bind() && m.RecursiveReadOnly() && m.Propagation.Reach() > facts.Private.Reach() {
+		if m.Bind() && m.RecursiveReadOnly() && m.Propagation.Reach() > facts.Private.Reach() && !m.runtimesSys() {
 			c.report(facts.HazardRROReceives, fmt.Sprintf("is recursively read-only and %s: a mount that arrives later is writable", option(m.Propagation)), i)
 		}
 	}
+}
+
+// runtimesSys reports the /sys that containerd binds into a pod with a user
+// namespace and the host's network. Nobody asked for it, and nobody can change it.
+//
+// Source: internal/cri/server/container_create.go of containerd 2.4.2.
+func (m Mount) runtimesSys() bool {
+	return m.Source == "/sys" && m.Destination == "/sys" && m.Asked == facts.Unset
 }
 
 // readOnly finds read-only binds of places where other mounts are, or come.
