@@ -118,6 +118,13 @@ func TestEveryHandlerAnswers(t *testing.T) {
 				if err != nil && (!strings.Contains(err.Error(), work.want) || len(err.Error()) >= 200) {
 					t.Errorf("error %q (%d bytes), want %q in fewer than 200", err, len(err.Error()), work.want)
 				}
+				late, panics := uint64(1), uint64(0)
+				if name == "panics" {
+					late, panics = 0, 1
+				}
+				if s := p.daemon.state; s.late.Load() != late || s.panics.Load() != panics {
+					t.Errorf("counted %d late and %d panics, want %d and %d", s.late.Load(), s.panics.Load(), late, panics)
+				}
 				trail := n.trail(p.daemon)
 				at := strings.Index(trail, work.code)
 				if at < 0 {

@@ -15,7 +15,6 @@ func (d *daemon) unanswered(h handler, pod *api.PodSandbox, c *api.Container, f 
 	d.state.late.Add(1)
 	container := named(pod, c)
 	refused := f.refuses(h, pod)
-	d.state.late.Add(1)
 	if refused {
 		d.state.refusals.Add(1)
 	}
@@ -43,7 +42,6 @@ func (d *daemon) unanswered(h handler, pod *api.PodSandbox, c *api.Container, f 
 
 // crashed is the answer of a handler whose work panicked.
 func (d *daemon) crashed(h handler, pod *api.PodSandbox, c *api.Container, f *inForce, p *panicked) error {
-	d.state.panics.Add(1)
 	container := named(pod, c)
 	event := audit.Crash{
 		Container: audit.ContainerOf(container), Policy: f.record(),
