@@ -35,10 +35,14 @@ func (d *daemon) standBy() {
 // whether it did just now.
 func (d *daemon) takeOver() bool {
 	a := d.standby.Load()
-	if a == nil || d.lock.take(d.settings.RuntimeDir) != nil || !d.standby.CompareAndSwap(a, nil) {
+	if a == nil || d.lock.take(d.settings.RuntimeDir) != nil {
 		return false
 	}
+	// First this: a request that finds nobody to stand aside for must decide.
 	d.aside.CompareAndSwap(a, nil)
+	if !d.standby.CompareAndSwap(a, nil) {
+		return false
+	}
 	d.trail.Load().Record(d.connectionEvent(audit.TookOver))
 	return true
 }
