@@ -45,6 +45,10 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	}
 	x := p.examine(ctx, container, pid, entry)
 	defer x.close()
+	unread := err != nil
+	if unread {
+		x.found("cannot-tell", "what was decided at creation cannot be read: "+err.Error())
+	}
 
 	var refusal error
 	var unseen judged
@@ -71,7 +75,7 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 		d.countRefusal(container, why, refusal != nil, force)
 	}
 	d.rememberInside(x, force)
-	if known {
+	if known || unread {
 		d.recordDrift(x, force, refusal)
 	} else {
 		d.miss(unseen, pid, force, refusal)
