@@ -58,7 +58,9 @@ func runStub(ctx context.Context, s stub.Stub, w watch) error {
 		case <-late.C:
 			why = fmt.Errorf("%w for %s, on a connection that it holds open", errNotConfigured, w.within)
 		case <-w.conn.ended:
-			why = fmt.Errorf("%w before the connection ended", errNotConfigured)
+			if why = errors.New("the connection ended"); configured != nil {
+				why = fmt.Errorf("%w before the connection ended", errNotConfigured)
+			}
 		case <-ctx.Done():
 			why = ctx.Err()
 		}

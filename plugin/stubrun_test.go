@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -92,6 +93,21 @@ func TestAStubThatDoesNotEndIsTold(t *testing.T) {
 	err := runStub(ctx, hanging{}, watch{conn: conn, configured: make(chan struct{}), within: time.Hour, over: func() { over = true }})
 	if !errors.Is(err, errHung) || !over {
 		t.Errorf("%v, told to be over: %t", err, over)
+	}
+}
+
+// TestALateEndOfAConfiguredStub is not told as the end of one that was never
+// configured.
+func TestALateEndOfAConfiguredStub(t *testing.T) {
+	ours, theirs := net.Pipe()
+	conn, configured, ran := watched(ours), make(chan struct{}), make(chan error, 1)
+	w := watch{conn: conn, configured: configured, within: time.Minute, over: func() {}}
+	go func() { ran <- runStub(t.Context(), hanging{}, w) }()
+	configured <- struct{}{} // it has been seen
+	_ = theirs.Close()
+	_, _ = conn.Read(make([]byte, 1))
+	if err := <-ran; !errors.Is(err, errHung) || errors.Is(err, errNotConfigured) {
+		t.Errorf("error = %v", err)
 	}
 }
 
