@@ -66,6 +66,7 @@ func (d *daemon) beginEmergency(one control.Emergency, length time.Duration, cau
 }
 
 // endEmergency is called with the lock. Whatever becomes of the note, it is over.
+// A command that ends it ends every one; time ends only this one.
 func (d *daemon) endEmergency(cause string) error {
 	e := &d.crisis
 	e.timer.Stop()
@@ -73,6 +74,9 @@ func (d *daemon) endEmergency(cause string) error {
 	d.emergency.Store(nil)
 	d.trail.Load().Record(audit.Emergency{Since: e.now.Since, Until: e.now.Until, Cause: cause})
 	d.state.news()
+	if cause == audit.EmergencyOver {
+		return e.now.Remove(d.settings.RuntimeDir)
+	}
 	return control.RemoveEmergency(d.settings.RuntimeDir)
 }
 

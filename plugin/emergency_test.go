@@ -97,17 +97,7 @@ func TestEmergencyEndsOnce(t *testing.T) {
 		t.Errorf("it was ended: %v", err)
 	}
 	begin(20 * time.Millisecond)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		d.crisis.mu.Lock()
-		over := d.crisis.timer == nil
-		d.crisis.mu.Unlock()
-		if over {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("its time does not end it")
-		}
-	}
+	awaitEmergencyEnd(t, d)
 	if d.standsAside() != nil {
 		t.Error("it stands aside when the time is up")
 	}
@@ -119,6 +109,47 @@ func TestEmergencyEndsOnce(t *testing.T) {
 	trail := n.trail(d)
 	if begun, ended := strings.Count(trail, `"begins":true`), strings.Count(trail, `"begins":false`); begun != 6 || ended != 4 {
 		t.Errorf("%d begun, %d ended in\n%s", begun, ended, trail)
+	}
+}
+
+// TestTheEndOfAnEmergencyLeavesALaterOne: another command has noted it meanwhile.
+func TestTheEndOfAnEmergencyLeavesALaterOne(t *testing.T) {
+	n := newNode(t, enforcing, "")
+	d := n.daemon()
+	d.start("")
+	if _, err := d.Emergency(20 * time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	later := control.Emergency{Since: time.Now(), Until: time.Now().Add(time.Hour)}
+	if err := later.Write(n.runtimeDir()); err != nil {
+		t.Fatal(err)
+	}
+	awaitEmergencyEnd(t, d)
+	if d.followNote(); d.standsAside() == nil {
+		t.Error("the later emergency is over with the first one")
+	}
+	// A command that ends it ends every one.
+	if _, err := d.Emergency(0); err != nil {
+		t.Error(err)
+	}
+	if _, noted, err := control.ReadEmergency(n.runtimeDir()); noted || err != nil {
+		t.Errorf("it is noted still: %v", err)
+	}
+}
+
+// awaitEmergencyEnd waits until the time of an emergency is up.
+func awaitEmergencyEnd(t *testing.T, d *daemon) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		d.crisis.mu.Lock()
+		over := d.crisis.timer == nil
+		d.crisis.mu.Unlock()
+		if over {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("its time does not end it")
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func standIn(ctx context.Context, config cli.Config, length time.Duration, stder
 		event.Cause = audit.EmergencyEnded
 	}
 	d.trail.Load().Record(event)
-	if removeErr := control.RemoveEmergency(dir); removeErr != nil {
+	if removeErr := one.Remove(dir); removeErr != nil {
 		d.log().WithError(removeErr).Warn("a daemon that starts before the time is up stands aside")
 	}
 	return err

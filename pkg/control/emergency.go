@@ -77,7 +77,17 @@ func (e Emergency) Write(dir string) error {
 	return nil
 }
 
-// RemoveEmergency removes the note, if there is one.
+// Remove removes the note of this emergency, and leaves that of another one, which
+// a later command has noted.
+func (e Emergency) Remove(dir string) error {
+	now, noted, err := ReadEmergency(dir)
+	if err == nil && (!noted || !now.Since.Equal(e.Since) || !now.Until.Equal(e.Until)) {
+		return nil
+	}
+	return RemoveEmergency(dir)
+}
+
+// RemoveEmergency removes the note, if there is one, whosever it is.
 func RemoveEmergency(dir string) error {
 	err := os.Remove(filepath.Join(dir, noteName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

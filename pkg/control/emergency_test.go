@@ -30,6 +30,22 @@ func TestEmergencyNote(t *testing.T) {
 			t.Errorf("after %s: on is not %t", after, on)
 		}
 	}
+	other := Emergency{Since: now, Until: now.Add(time.Minute)}
+	if err := other.Remove(dir); err != nil {
+		t.Error(err)
+	}
+	if _, ok, _ := ReadEmergency(dir); !ok {
+		t.Error("the end of another emergency removed the note")
+	}
+	if err := want.Remove(dir); err != nil {
+		t.Error(err)
+	}
+	if _, ok, _ := ReadEmergency(dir); ok {
+		t.Error("its end left the note")
+	}
+	if err := want.Write(dir); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 { // the second time there is nothing to remove
 		if err := RemoveEmergency(dir); err != nil {
 			t.Error(err)

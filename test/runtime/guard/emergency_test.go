@@ -254,7 +254,24 @@ func TestEmergencyWithoutADaemon(t *testing.T) {
 
 	k.run()
 	k.want(t, "beside a daemon", "")
+	// What the daemon is asked for meanwhile is not over with the command.
+	if out, code := k.mountward("emergency", "--for", "2h"); code != 0 {
+		t.Errorf("emergency beside a stand-in: %d, %s", code, out)
+	}
+	if err := c.cmd.Process.Signal(unix.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := c.end(t); code != 0 {
+		t.Errorf("interrupted beside a daemon: exit code %d", code)
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(k.settings), "run", "emergency.json")); err != nil {
+		t.Errorf("the end of the stand-in ended the daemon's emergency: %v", err)
+	}
+	if out, code := k.mountward("emergency", "--end"); code != 0 {
+		t.Errorf("end: %d, %s", code, out)
+	}
 	k.kill()
+	c = standIn("1h")
 
 	if err := c.cmd.Process.Signal(unix.SIGINT); err != nil {
 		t.Fatal(err)
