@@ -55,6 +55,9 @@ func (p *plugin) takeOver() {
 		return
 	}
 	p.background("the takeover", func() {
+		if err := p.daemon.rollout.Again(); err != nil {
+			p.daemon.log().WithError(err).Warn("what the other instance counted for the roll-out is lost")
+		}
 		p.daemon.loadPolicy() // says what is in force, and keeps a copy
 		if pods, containers, ok := p.roster.take(); ok {
 			p.synchronize(p.ctx, pods, containers)

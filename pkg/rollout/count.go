@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"hash/fnv"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,19 @@ func Open(dir string) (*Count, error) {
 		c.tally = tally
 	}
 	return c, err
+}
+
+// Again takes what is kept by now in place of what was read at Open: another
+// instance has counted meanwhile.
+func (c *Count) Again() error {
+	tally, found, err := Read(filepath.Dir(c.path))
+	if err != nil || !found {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tally, c.part, c.dirty = tally, 0, false
+	return nil
 }
 
 // Under says which policy is in force. Another one than before begins anew.

@@ -65,6 +65,25 @@ func TestTheCountSurvivesARestart(t *testing.T) {
 	}
 }
 
+// TestWhatAnotherInstanceCountedIsTakenOver: by one that read the file before.
+func TestWhatAnotherInstanceCountedIsTakenOver(t *testing.T) {
+	dir := t.TempDir()
+	waits, decides := open(t, dir), open(t, dir)
+	decides.Under(watching(), noon())
+	decides.Created()
+	decides.Would(refusal("no-shared", "uid"), noon())
+	if err := decides.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if err := waits.Again(); err != nil {
+		t.Fatal(err)
+	}
+	waits.Under(watching(), noon())
+	if got := waits.Tally(); got.Containers != 1 || got.Total() != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestAnotherPolicyBeginsAnew: another text, or the same in another mode.
 func TestAnotherPolicyBeginsAnew(t *testing.T) {
 	t.Parallel()
