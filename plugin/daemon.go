@@ -53,7 +53,9 @@ type daemon struct {
 	repeats  *audit.Repeats
 	kubelet  *kubelet
 	inside   apply.Namespace
-	force    atomic.Pointer[inForce]
+	// incapable is why nothing can be changed inside containers; of start.
+	incapable error
+	force     atomic.Pointer[inForce]
 	// connection is the one to the runtime, the last one where there is none.
 	connection atomic.Pointer[plugin]
 	aside      atomic.Pointer[aside] // why nothing is decided; see standsAside
@@ -95,8 +97,8 @@ func (d *daemon) start(text string) {
 		}
 		d.log().WithField("settings", name).WithField("version", version()).Info("mountward starts")
 		if d.settings.Apply.Namespace {
-			if err := apply.Capable("/proc"); err != nil {
-				d.log().WithError(err).Error("apply.namespace is switched on")
+			if d.incapable = apply.Capable("/proc"); d.incapable != nil {
+				d.log().WithError(d.incapable).Error("apply.namespace is switched on")
 			}
 		}
 		if d.settings.Host.KubeletRoot == settings.Auto {

@@ -74,12 +74,15 @@ func (l link) deadline() time.Duration {
 // namespacePart says whether what the specification cannot carry is made true in
 // the container's mount namespace.
 func (d *daemon) namespacePart() control.Part {
-	on := d.settings.Apply.Namespace
-	why := "[apply] namespace is on: mounts that the specification cannot change are changed at the start"
-	if !on {
-		why = "[apply] namespace is off: on_unmet decides about mounts that the specification cannot change"
+	part := control.Part{Name: control.PartNamespace}
+	if !d.settings.Apply.Namespace {
+		part.Answer = facts.Is(false, "[apply] namespace is off: on_unmet decides about mounts that the specification cannot change")
+	} else if err := d.incapable; err != nil {
+		part.Answer = facts.Is(false, "[apply] namespace is on, but: "+err.Error())
+	} else {
+		part.Answer = facts.Is(true, "[apply] namespace is on: mounts that the specification cannot change are changed at the start")
 	}
-	return control.Part{Name: control.PartNamespace, Answer: facts.Is(on, why)}
+	return part
 }
 
 func (d *daemon) policyStatus() control.Policy {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/settings"
 )
 
 // TestPartsNotConnected: of a connection that is not there nothing is known.
@@ -31,6 +33,19 @@ func TestPartsNotConnected(t *testing.T) {
 	told(facts.Yes)
 	d.state.disconnected(time.Now(), errors.New("gone"))
 	told(facts.Unknown)
+}
+
+// TestTheNamespacePartNeedsItsCapabilities: the setting alone changes nothing.
+func TestTheNamespacePartNeedsItsCapabilities(t *testing.T) {
+	d := newDaemon(settings.Source{}, nil)
+	d.settings.Apply.Namespace = true
+	if part := d.namespacePart(); part.Truth != facts.Yes {
+		t.Errorf("with them: %+v", part)
+	}
+	d.incapable = errors.New("no CAP_SYS_ADMIN")
+	if part := d.namespacePart(); part.Truth != facts.No || !strings.Contains(part.Why, "no CAP_SYS_ADMIN") {
+		t.Errorf("without: %+v", part)
+	}
 }
 
 // TestCounting: what an enforced policy would have refused is counted where it
