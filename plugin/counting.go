@@ -35,6 +35,17 @@ func (d *daemon) countDecision(c facts.Container, plan apply.Plan, f *inForce) {
 	}
 }
 
+// countRunning counts a container that runs, and that the policy has not judged
+// when it was created: it would be refused when it is made anew.
+func (d *daemon) countRunning(j judged, f *inForce) {
+	for _, o := range j.outcomes {
+		if j.known && o.Result == facts.Refused {
+			d.countWould(j.container, &refusedMount{o}, f)
+			return
+		}
+	}
+}
+
 // countRefusal counts a refusal after the creation: by the validation or at the
 // start.
 func (d *daemon) countRefusal(c facts.Container, why error, refused bool, f *inForce) {

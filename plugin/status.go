@@ -105,7 +105,7 @@ func (d *daemon) counters() control.Counters {
 	records := d.trail.Load().Counts()
 	return control.Counters{
 		Decisions: s.decisions.Load(), Refusals: s.refusals.Load(), Would: s.would.Load(), Missed: s.missed.Load(),
-		Late: s.late.Load(), Panics: s.panics.Load(), Sent: records.Sent, Lost: records.Lost, Spooled: records.Waiting,
+		Late: s.late.Load(), Panics: s.panics.Load(), Sent: records.Sent, Lost: records.Lost, Spooled: records.Waiting, Losing: records.Losing,
 	}
 }
 

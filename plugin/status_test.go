@@ -79,13 +79,23 @@ func TestCounting(t *testing.T) {
 		t.Errorf("%+v, %d containers", c, tally.Containers)
 	}
 
+	// What was found running is no creation, and would be refused when it is made
+	// anew.
+	d.countRunning(judged{container: one, known: true, outcomes: []facts.Outcome{{}, denied("c")}}, force)
+	d.countRunning(judged{container: one, known: true, outcomes: []facts.Outcome{{}}}, force)
+	d.countRunning(judged{container: one, outcomes: []facts.Outcome{denied("c")}}, force)
+	d.countRunning(judged{container: static, known: true, outcomes: []facts.Outcome{denied("c")}}, force)
+	if tally := d.rollout.Tally(); tally.Total() != 4 || tally.Refusals[2].Rule != "c" || tally.Containers != 2 {
+		t.Errorf("running: %+v", tally)
+	}
+
 	n.write(n.policy, enforcing)
 	d.loadPolicy()
 	force = d.force.Load()
 	d.countDecision(one, apply.Plan{Refusal: errors.New("x")}, force)
 	d.countRefusal(one, errors.New("x"), true, force)
 	d.countRefusal(static, errors.New("x"), false, force)
-	if c := d.Status().Counters; c.Refusals != 2 || c.Would != 3 || d.rollout.Tally().Containers != 0 {
+	if c := d.Status().Counters; c.Refusals != 2 || c.Would != 4 || d.rollout.Tally().Containers != 0 {
 		t.Errorf("enforced: %+v, %+v", c, d.rollout.Tally())
 	}
 }
@@ -108,5 +118,18 @@ func TestStatusTellsWhatIsWrongWithThePolicy(t *testing.T) {
 	d.loadPolicy()
 	if s := d.Status(); len(s.Policy.Wrong) != 0 {
 		t.Errorf("mended: %+v", s.Policy)
+	}
+}
+
+// TestStatusIsRedWhileRecordsAreLost, and not for ever after.
+func TestStatusIsRedWhileRecordsAreLost(t *testing.T) {
+	for _, losing := range []bool{true, false} {
+		s := control.Status{
+			Connection: control.Connection{Connected: true, Synchronized: true},
+			Counters:   control.Counters{Lost: 7, Losing: losing},
+		}
+		if s.Judge(); s.Healthy() == losing {
+			t.Errorf("losing %t: problems %v", losing, s.Problems)
+		}
 	}
 }

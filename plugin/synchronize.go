@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/policy"
 )
 
 const (
@@ -117,7 +118,11 @@ func (s *synchronization) one(ctx context.Context, container facts.Container, pi
 		if x.proven() && d.unseen(entry) {
 			p.recordLate(x)
 		}
-		d.recordDrift(x, d.force.Load(), nil)
+		force := d.force.Load()
+		d.recordDrift(x, force, nil)
+		if entry.PolicySHA256 != force.policy.SHA256 && force.policy.Mode == policy.ModeAudit {
+			d.countRunning(p.judge(ctx, x, force), force)
+		}
 		s.proved++
 		return
 	}
@@ -126,6 +131,7 @@ func (s *synchronization) one(ctx context.Context, container facts.Container, pi
 	if p.ctx.Err() != nil {
 		return
 	}
+	d.countRunning(j, force)
 	// The runtime may have removed it meanwhile; then nothing is kept of it.
 	p.removed.unless(container.ID, func() {
 		s.missed++

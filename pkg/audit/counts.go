@@ -10,11 +10,13 @@ type Counts struct {
 	Lost    uint64 // to at least one destination
 	Skipped uint64 // lines of the log below warning while the journal was away
 	Waiting uint64 // in the spool now, also from an earlier process
+	Losing  bool   // the last record was lost to at least one destination
 }
 
 type counts struct {
 	sent, lost, skipped atomic.Uint64
 	waiting             atomic.Int64
+	losing              atomic.Bool
 }
 
 func (c *counts) add(f fate, n uint64) {
@@ -34,6 +36,7 @@ func (t *Trail) Counts() Counts {
 	return Counts{
 		Sent: t.counts.sent.Load(), Lost: t.counts.lost.Load(),
 		Skipped: t.counts.skipped.Load(), Waiting: uint64(t.counts.waiting.Load()),
+		Losing: t.counts.losing.Load(),
 	}
 }
 

@@ -69,9 +69,13 @@ func TestAFailingDestinationIsToldOfAndItsLossIsSaid(t *testing.T) {
 		trail.Logger().Info("line")
 	}
 	waitFor(t, func() bool { _, lost := trail.Stats(); return lost == 3 })
+	waitFor(t, func() bool { return trail.Counts().Losing })
 	bad.setFail(nil)
 	trail.Logger().Info("line")
 	closeTrail(t, trail)
+	if trail.Counts().Losing {
+		t.Error("losing still, though the last record was taken")
+	}
 	if sent, lost := trail.Stats(); sent != 1 || lost != 3 {
 		t.Errorf("sent %d, lost %d; want 1 and 3", sent, lost)
 	}

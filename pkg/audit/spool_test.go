@@ -95,7 +95,7 @@ func TestAFullSpoolLosesCountsAndSaysSo(t *testing.T) {
 		}
 		trail.Record(numbered(int(i)))
 	}
-	waitFor(t, func() bool { return trail.Counts() == Counts{Lost: more, Waiting: spoolRecords} })
+	waitFor(t, func() bool { return trail.Counts() == Counts{Lost: more, Waiting: spoolRecords, Losing: true} })
 	conn := back(t, socket)
 	for i := range spoolRecords {
 		if got := values(receive(t, conn), "CONTAINER_ID_FULL"); len(got) != 1 || got[0] != strconv.Itoa(i) {

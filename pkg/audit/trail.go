@@ -247,6 +247,7 @@ func (t *Trail) deliver(r record) (taken bool) {
 		}
 	}
 	t.counts.add(worst, 1)
+	t.counts.losing.Store(worst == lost)
 	for _, from := range fallen {
 		t.tell(failureRecord(from, t.now()), from)
 	}

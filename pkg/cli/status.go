@@ -37,8 +37,9 @@ needs root. Problems are named last.
 connected and takes part in every request.
 
 --ready-to-enforce tells how long the present policy has watched in audit mode
-and what it would have refused, by rule. It only advises, and reads what was
-kept where no daemon runs.
+and what it would have refused, by rule: of what was created meanwhile, and of
+what the daemon found running when it connected. It only advises, and reads
+what was kept where no daemon runs.
 
 Exit code: 0 healthy (live; ready), 1 a problem (not ready; refusals there would
 have been), 2 no daemon answers (too little was seen), 64 usage.`,
@@ -86,6 +87,9 @@ func (o *statusOptions) check(c *cobra.Command) error {
 	if !o.enforce && (c.Flags().Changed("min-time") || c.Flags().Changed("min-containers")) {
 		return errors.New("--min-time and --min-containers go with --ready-to-enforce")
 	}
+	if o.enough.Time < 0 {
+		return fmt.Errorf("--min-time %s: want a time that is not negative", o.enough.Time)
+	}
 	if err := notEmpty(c, nil, "config"); err != nil {
 		return err
 	}
@@ -114,6 +118,8 @@ func (o *statusOptions) run(c *cobra.Command, m machine, s settings.Settings) er
 		return nil
 	case o.ready && status.Ready():
 		return nil
+	case o.ready && len(status.Problems) == 0: // of another version
+		return &exit{ExitNo, errors.New("not ready")}
 	case o.ready:
 		return &exit{ExitNo, fmt.Errorf("not ready: %s", show.Line(status.Problems[0].Why))}
 	}
@@ -136,6 +142,10 @@ func (o *statusOptions) readyToEnforce(c *cobra.Command, s settings.Settings) er
 	switch {
 	case err == nil && status.Rollout != nil:
 		r.Tally, r.From = *status.Rollout, "the daemon"
+		s.Policy = status.Policy.Configured
+		if len(status.Policy.Wrong) > 0 {
+			stale = fmt.Sprintf("%s is not in force: %s", show.Line(s.Policy), show.Line(status.Policy.Wrong[0]))
+		}
 	case err == nil:
 		return &exit{ExitCannotTell, errors.New("the daemon does not count")}
 	case !errors.Is(err, control.ErrNoAnswer):
@@ -149,9 +159,9 @@ func (o *statusOptions) readyToEnforce(c *cobra.Command, s settings.Settings) er
 			return &exit{ExitCannotTell, fmt.Errorf("nothing was counted yet: %w, and there is no %s", err, rollout.Path(s.StateDir))}
 		}
 		r.Tally, r.From = tally.Shown(), rollout.Path(s.StateDir)
-		if file, err := s.ReadPolicy(nil); err == nil && file.SHA256() != tally.Policy {
-			stale = fmt.Sprintf("this was counted for another policy than the one that is in %s by now", s.Policy)
-		}
+	}
+	if file, err := s.ReadPolicy(nil); err == nil && stale == "" && file.SHA256() != r.Tally.Policy {
+		stale = fmt.Sprintf("this was counted for another policy than the one that is in %s by now", show.Line(s.Policy))
 	}
 	if r.Answer = r.Tally.Ready(o.enough); stale != "" {
 		r.Answer = facts.CannotTell(stale)

@@ -97,6 +97,8 @@ type Counters struct {
 	Sent      uint64 `json:"records_sent"`
 	Lost      uint64 `json:"records_lost"`
 	Spooled   uint64 `json:"records_spooled"`
+	// Losing: the last record was lost to one destination at least.
+	Losing bool `json:"records_losing,omitempty"`
 }
 
 // Problem is why the daemon is not healthy.
@@ -118,6 +120,9 @@ func (s *Status) Judge() {
 	}
 	if s.Aside != nil {
 		add("aside", "containers are created unjudged: "+s.Aside.Reason)
+	}
+	if s.Counters.Losing {
+		add("records", "the trail loses records; the log says where and why")
 	}
 	if len(s.Policy.Wrong) > 0 {
 		add("policy", s.Policy.Configured+" is not in force: "+s.Policy.Wrong[0])

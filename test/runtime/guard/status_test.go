@@ -111,6 +111,10 @@ func TestStatusOfALaunchedPlugin(t *testing.T) {
 	if err := g.WritePolicy(strings.Replace(watching, "no-shared", "none-shared", 1)); err != nil {
 		t.Fatal(err)
 	}
+	// The count is of the policy in force, which is not that of the file any more.
+	if r, code := ask("status", "--ready-to-enforce"); code != 2 {
+		t.Errorf("a policy that was not loaded yet: exit code %d, %v", code, r["answer"])
+	}
 	if _, err := g.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
