@@ -29,7 +29,12 @@ func (d *daemon) listen(ctx context.Context) {
 		}
 		if said != err.Error() {
 			said = err.Error()
-			d.log().WithError(err).Error("the command line cannot reach this daemon; it is tried again")
+			log := d.log().WithError(err)
+			if d.standby.Load() != nil { // the one that decides has it
+				log.Info("the command line reaches another daemon")
+			} else {
+				log.Error("the command line cannot reach this daemon; it is tried again")
+			}
 		}
 		select {
 		case <-time.After(listenPause):
