@@ -16,8 +16,10 @@ import (
 const (
 	// callTime bounds one call, as the kubelet does.
 	callTime = 30 * time.Second
-	// podTime is how long a pod may take to be had, or to be removed.
-	podTime = 2 * time.Minute
+	// podTime is how long a pod may take to be had, or to be removed. On a slow
+	// machine one of several workers can be out of luck for long: whenever
+	// another one got on, containerd is killed again.
+	podTime = 5 * time.Minute
 )
 
 // ours is how all our refusals begin.
