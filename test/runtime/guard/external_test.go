@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ import (
 type service struct {
 	*guard
 	settings, binary string
+	within           []string // command that runs the service; nil: none
 	cmd              *exec.Cmd
 	exited           chan error
 }
@@ -60,7 +62,8 @@ func (s *service) launch() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cmd = exec.Command(s.binary, "run", "--config", s.settings, "--socket", s.NRISocket)
+	line := append(slices.Clone(s.within), s.binary, "run", "--config", s.settings, "--socket", s.NRISocket)
+	s.cmd = exec.Command(line[0], line[1:]...)
 	s.cmd.Stdout, s.cmd.Stderr = output, output
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
