@@ -20,6 +20,7 @@ func figureList() []figure {
 		{"pods", "pods", false},
 		{"started", "containers", false},          // their own code ran, before the host changes
 		{"refused", "containers", false},          // by the policy
+		{"overdue", "requests", false},            // that were refused because the plugin was stopped for too long
 		{"kept_out", "creations", false},          // that failed for another reason, such as a missing plugin
 		{"kills", "kills", false},                 // of the plugin and of containerd
 		{"stalls", "stalls", false},               // of the plugin, longer than a request may take

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	cri "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -186,7 +187,14 @@ func (w *worker) start(ctx context.Context, t *try) error {
 // failed notes an error, and whether it is our refusal.
 func (w *worker) failed(t *try, what string, err error) {
 	w.history.note(t.key, "%s: %v", what, err)
-	if t.refused = ourRefusal(err); t.refused != "" {
+	// A plugin that we stopped for longer than it has to answer refuses, as it is
+	// to: that says nothing about the container, which is tried again.
+	if t.refused = ourRefusal(err); strings.Contains(t.refused, "was not decided: no decision within") {
+		t.refused = ""
+		w.count("overdue", 1)
+		return
+	}
+	if t.refused != "" {
 		w.progress.Add(1)
 		if t.shape.denies() {
 			w.count("refused", 1)
