@@ -69,6 +69,9 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 		refusal = nil
 	}
 	if !t.commit(ctx) {
+		if !x.refusable(force) {
+			d.rememberInside(x, force) // it was done, and the container goes on with it
+		}
 		return errOver
 	}
 	if why != nil {
