@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/containerd/nri/pkg/stub"
 
+	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/facts"
@@ -77,8 +79,10 @@ func (d *daemon) namespacePart() control.Part {
 	part := control.Part{Name: control.PartNamespace}
 	if !d.settings.Apply.Namespace {
 		part.Answer = facts.Is(false, "[apply] namespace is off: on_unmet decides about mounts that the specification cannot change")
-	} else if err := d.incapable; err != nil {
-		part.Answer = facts.Is(false, "[apply] namespace is on, but: "+err.Error())
+	} else if known := (*apply.Incapable)(nil); errors.As(d.incapable, &known) {
+		part.Answer = facts.Is(false, "[apply] namespace is on, but: "+known.Error())
+	} else if d.incapable != nil {
+		part.Answer = facts.CannotTell("[apply] namespace is on, and what this process may do cannot be read: " + d.incapable.Error())
 	} else {
 		part.Answer = facts.Is(true, "[apply] namespace is on: mounts that the specification cannot change are changed at the start")
 	}

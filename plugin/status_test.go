@@ -42,9 +42,13 @@ func TestTheNamespacePartNeedsItsCapabilities(t *testing.T) {
 	if part := d.namespacePart(); part.Truth != facts.Yes {
 		t.Errorf("with them: %+v", part)
 	}
-	d.incapable = errors.New("no CAP_SYS_ADMIN")
+	d.incapable = &apply.Incapable{Missing: []string{"CAP_SYS_ADMIN"}}
 	if part := d.namespacePart(); part.Truth != facts.No || !strings.Contains(part.Why, "no CAP_SYS_ADMIN") {
 		t.Errorf("without: %+v", part)
+	}
+	d.incapable = errors.New("read /proc/self/status: denied")
+	if part := d.namespacePart(); part.Truth != facts.Unknown || !strings.Contains(part.Why, "denied") {
+		t.Errorf("not known: %+v", part)
 	}
 }
 

@@ -7,8 +7,18 @@ import (
 	"github.com/mountward/mountward/pkg/internal/linux"
 )
 
+// Incapable is an error: capabilities are missing, which is known.
+type Incapable struct {
+	Missing []string // such as "CAP_SYS_ADMIN"
+}
+
+func (e *Incapable) Error() string {
+	return fmt.Sprintf("no %s: what is left to the change inside a container's namespace cannot be done; for the service run: make install-namespace", strings.Join(e.Missing, ", "))
+}
+
 // Capable returns nil where this process has the capabilities that Namespace
-// takes, and else an error that says which are missing and the cure.
+// takes, an [Incapable] that says which are missing and the cure, or another
+// error where that cannot be told.
 func Capable(proc string) error {
 	has, err := linux.EffectiveCapabilities(proc)
 	if err != nil {
@@ -30,5 +40,5 @@ func capable(has linux.Capabilities) error {
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("no %s: what is left to the change inside a container's namespace cannot be done; for the service run: make install-namespace", strings.Join(missing, ", "))
+	return &Incapable{missing}
 }

@@ -96,7 +96,7 @@ func (o *emergencyOptions) begin(c *cobra.Command, p Program, s settings.Setting
 	case !errors.Is(err, control.ErrNoAnswer):
 		return err
 	}
-	loud(c, show.Line(err.Error())+"; this command takes the place of mountward until "+until+" or until it is interrupted: containers are created unjudged")
+	loud(c, show.Line(err.Error())+"; this command takes the place of mountward until "+until+" or until it is interrupted, once it is registered")
 	if err := p.StandIn(c.Context(), o.config, o.length, c.ErrOrStderr()); err != nil {
 		return fmt.Errorf("stand in for the daemon: %w", err)
 	}
