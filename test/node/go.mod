@@ -3,6 +3,7 @@ module github.com/mountward/mountward/test/node
 go 1.26.6
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/mountward/mountward/test/runtime v0.0.0
 	golang.org/x/sys v0.48.0
 	google.golang.org/grpc v1.83.2
@@ -26,7 +27,6 @@ require (
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-task/slim-sprig/v3 v3.0.0 // indirect
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/pprof v0.0.0-20260402051712-545e8a4df936 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect

@@ -28,6 +28,7 @@ func (n *node) judge() error {
 		return fmt.Errorf("read results: %w", err)
 	}
 	verdict, err := judge(strings.TrimSpace(string(code)), string(output))
+	fmt.Print(failures(string(output)))
 	fmt.Printf("== %s: %s; see %s\n", n.suite, verdict, n.results)
 	return err
 }
