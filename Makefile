@@ -48,9 +48,10 @@ test-runtime: build build-faults ## the tests on a real containerd (about 4 min 
 	@test/scripts/prepare test
 	@test/scripts/step "go test test/runtime" sh -c 'cd test/runtime && ../scripts/go-test -timeout 30m ./...'
 
-SUITE ?= trixie
-test-node: build ## the tests in a virtual machine with systemd and LVM (SUITE=trixie,bookworm RUN=REGEXP FULL=1)
+SUITE ?= trixie,bookworm
+test-node: build ## the tests in virtual machines with systemd and LVM (SUITE=trixie RUN=REGEXP FULL=1)
 	@test/node/prepare
+	@test/scripts/step "go test test/node" sh -c 'cd test/node && ../scripts/go-test .'
 	@mkdir -p test/node/cache && cd test/node && $(GO) build -o cache/node .
 	@cd test/node && exec cache/node -suites '$(SUITE)' -run '$(RUN)' -full='$(or $(FULL),0)'
 

@@ -4,10 +4,11 @@
 // systemd as pid 1, a real journal, cgroup v2, LVM and containerd, with
 // mountward installed as "make install" does and run by its shipped unit.
 //
-//	make test-node                    # trixie: Linux 6.12, systemd 257
+//	make test-node                    # what there is time for in CI: all on trixie, a few on bookworm
+//	make test-node SUITE=trixie       # Linux 6.12, systemd 257
 //	make test-node SUITE=bookworm     # Linux 6.1 (no statmount), systemd 252
 //	make test-node SUITE=trixie,bookworm RUN=TestLVM
-//	make test-node FULL=1             # every row of the matrix
+//	make test-node FULL=1             # all on both, every row of the matrix
 //
 // What the tests need beside Debian's packages is built: containerd, its shim,
 // ctr and runc by the module test/runtime, crictl by this one, and mountward.
