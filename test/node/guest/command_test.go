@@ -46,8 +46,8 @@ func lastLine(text string) string {
 }
 
 // patience is what anything may take before it counts as hanging. The machine
-// is emulated, and slow.
-const patience = time.Minute
+// is emulated, and slow, and what it runs on has other work.
+const patience = 2 * time.Minute
 
 // hangTime is how long something has to take before it counts as hanging.
 const hangTime = 5 * time.Second

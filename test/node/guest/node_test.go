@@ -197,17 +197,39 @@ func (p *pod) namespaces() *cri.NamespaceOption {
 	return o
 }
 
-// remove stops the pod and removes it. It may be called again.
+// remove stops the pod and removes it, its containers one by one: together they
+// take as long as there are many. It may be called again.
 func (n *node) remove(t *testing.T, p *pod) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-	defer cancel()
-	if _, err := n.runtime.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
-		t.Errorf("stop pod %s: %v", p.name, err)
+	within := func(what string, do func(context.Context) error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		if err := do(ctx); err != nil {
+			t.Errorf("%s pod %s: %v", what, p.name, err)
+		}
 	}
-	if _, err := n.runtime.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
-		t.Errorf("remove pod %s: %v", p.name, err)
+	var containers []*cri.Container
+	within("list the containers of", func(ctx context.Context) error {
+		filter := &cri.ContainerFilter{PodSandboxId: p.sandbox}
+		r, err := n.runtime.ListContainers(ctx, &cri.ListContainersRequest{Filter: filter})
+		containers = r.GetContainers()
+		return err
+	})
+	for _, c := range containers { // a removal stops what runs
+		within("remove a container of", func(ctx context.Context) error {
+			_, err := n.runtime.RemoveContainer(ctx, &cri.RemoveContainerRequest{ContainerId: c.GetId()})
+			return err
+		})
 	}
+	within("stop", func(ctx context.Context) error {
+		_, err := n.runtime.StopPodSandbox(ctx, &cri.StopPodSandboxRequest{PodSandboxId: p.sandbox})
+		return err
+	})
+	within("remove", func(ctx context.Context) error {
+		_, err := n.runtime.RemovePodSandbox(ctx, &cri.RemovePodSandboxRequest{PodSandboxId: p.sandbox})
+		return err
+	})
 }
 
 // exec is what a command of the agent prints in a container.
