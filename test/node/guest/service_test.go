@@ -106,15 +106,17 @@ func TestShippedUnit(t *testing.T) {
 		}
 	})
 
-	t.Run("logs no warning", func(t *testing.T) {
+	t.Run("warns of nothing but a runtime that goes on without it", func(t *testing.T) {
 		all, err := journal("_SYSTEMD_UNIT="+service, "PRIORITY=0", "PRIORITY=1", "PRIORITY=2", "PRIORITY=3", "PRIORITY=4")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range all {
-			// Events have a priority of their own: a refusal is a warning.
-			if e.first("MOUNTWARD_EVENT") == "" {
-				t.Errorf("priority %s: %s", e.first("PRIORITY"), e.first("MESSAGE"))
+			// Events have a priority of their own: a refusal is a warning. Tests
+			// before this one enforced, and containerd requires no plugin here.
+			message := e.first("MESSAGE")
+			if e.first("MOUNTWARD_EVENT") == "" && !strings.HasPrefix(message, "NRI does not fail closed here") {
+				t.Errorf("priority %s: %s", e.first("PRIORITY"), message)
 			}
 		}
 	})
