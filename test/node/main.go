@@ -92,7 +92,7 @@ func (o *options) tests(suite string) string {
 	if o.run != "" || o.full || suite == "trixie" {
 		return o.run
 	}
-	return "^(TestBoot|TestMachine|TestGuard)$"
+	return "^(TestBoot|TestMachine|TestGuard|TestGuardInside)$"
 }
 
 // one runs the tests in a machine of one suite.

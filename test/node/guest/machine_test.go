@@ -16,6 +16,9 @@ import (
 // missing is no reason to leave out a test.
 func suite() string { return os.Getenv("NODE_SUITE") }
 
+// full says that there is time for everything.
+func full() bool { return os.Getenv("NODE_FULL") == "true" }
+
 // TestMachine is what the other tests rest on: a node as distributions have it.
 func TestMachine(t *testing.T) {
 	var uname unix.Utsname

@@ -21,7 +21,7 @@ import (
 // proved by the mountward of a unit.
 func (n *node) rows(t *testing.T, rows []matrix.Row, unit string) {
 	t.Helper()
-	if os.Getenv("NODE_FULL") == "true" {
+	if full() {
 		rows = matrix.Rows()
 	}
 	s := newStack(t)
