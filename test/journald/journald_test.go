@@ -52,7 +52,9 @@ func start(t *testing.T, name string, args ...string) *process {
 	cmd := exec.Command(name, args...)
 	p := &process{ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.output, &p.output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// In a group of its own: where the one that the tests are in loses its shell,
+	// the kernel continues what is stopped in it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error)
 	go func() {
 		// The kernel sends the death signal when the thread that forked ends.
