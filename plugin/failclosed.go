@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mountward/mountward/pkg/control"
@@ -37,14 +38,26 @@ func (d *daemon) parts() []control.Part {
 	}
 }
 
-// closed reports whether no container is created unjudged: of the validator and
-// the failure policy one is enough.
-func closed(parts []control.Part) bool {
-	in := map[string]bool{}
+// closed answers whether no container is created unjudged: of the validator and
+// the failure policy one is enough. A part that is not there is not known.
+func closed(parts []control.Part) facts.Truth {
+	in := map[string]facts.Truth{}
 	for _, p := range parts {
-		in[p.Name] = p.Truth == facts.Yes
+		in[p.Name] = p.Truth
 	}
-	return (in[control.PartValidator] || in[control.PartFailurePolicy]) && in[control.PartRequired] && in[control.PartToleration]
+	judged := in[control.PartValidator]
+	if other := in[control.PartFailurePolicy]; judged != facts.Yes && (other == facts.Yes || other == facts.Unknown) {
+		judged = other
+	}
+	all := []facts.Truth{judged, in[control.PartRequired], in[control.PartToleration]}
+	switch {
+	case slices.Contains(all, facts.No):
+		return facts.No
+	case slices.Contains(all, facts.Unknown):
+		return facts.Unknown
+	default:
+		return facts.Yes
+	}
 }
 
 // logFailClosed says where containers can start unjudged. That is a warning where
@@ -60,14 +73,19 @@ func (p *plugin) logFailClosed(ctx context.Context) {
 			without += fmt.Sprintf("; %s: %s (%s)", part.Name, part.Truth, part.Why)
 		}
 	}
-	log := p.daemon.log()
+	answer, log := closed(parts), p.daemon.log()
+	said := map[facts.Truth]string{
+		facts.Yes:     "NRI fails closed here",
+		facts.No:      "NRI does not fail closed here",
+		facts.Unknown: "whether NRI fails closed here cannot be told",
+	}[answer]
 	switch {
-	case closed(parts):
-		log.Info("NRI fails closed here" + without)
+	case answer == facts.Yes:
+		log.Info(said + without)
 	case p.daemon.force.Load().enforces():
-		log.Warn("NRI does not fail closed here" + without)
+		log.Warn(said + without)
 	default:
-		log.Info("NRI does not fail closed here, and the policy only watches" + without)
+		log.Info(said + ", and the policy only watches" + without)
 	}
 }
 

@@ -66,16 +66,51 @@ func TestParts(t *testing.T) {
 				{Name: control.PartToleration, Answer: facts.Is(true, "")},
 			}
 			want := required && (test.validator == facts.Yes || test.failurePolicy == facts.Yes)
-			if closed(parts) != want {
-				t.Errorf("%v, required %t: fails closed %t, want %t", test.peer, required, !want, want)
+			if got := closed(parts); (got == facts.Yes) != want {
+				t.Errorf("%v, required %t: fails closed: %s, want %t", test.peer, required, got, want)
 			}
 			parts[3].Answer = facts.Is(false, "")
-			if closed(parts) {
+			if closed(parts) != facts.No {
 				t.Errorf("%v: fails closed for whoever writes an annotation", test.peer)
 			}
 		}
 		if validator.Why == "" || failure.Why == "" {
 			t.Errorf("%v: an answer without a reason", test.peer)
 		}
+	}
+}
+
+// TestWhatIsNotKnownOfFailingClosedIsNoNo: one part that is known to be missing
+// is enough for a no, and one that nobody could read is not.
+func TestWhatIsNotKnownOfFailingClosedIsNoNo(t *testing.T) {
+	const yes, no, unknown = facts.Yes, facts.No, facts.Unknown
+	for _, test := range []struct {
+		validator, failurePolicy, required, toleration, want facts.Truth
+	}{
+		{yes, no, yes, yes, yes},
+		{no, yes, yes, yes, yes},
+		{yes, unknown, yes, yes, yes},
+		{unknown, yes, yes, yes, yes},
+		{no, no, yes, yes, no},
+		{no, unknown, yes, yes, unknown},
+		{unknown, no, yes, yes, unknown},
+		{unknown, no, no, yes, no},
+		{yes, no, unknown, yes, unknown},
+		{yes, no, unknown, unknown, unknown},
+		{yes, no, unknown, no, no},
+		{no, no, unknown, unknown, no},
+	} {
+		got := closed([]control.Part{
+			{Name: control.PartValidator, Answer: facts.Answer{Truth: test.validator}},
+			{Name: control.PartFailurePolicy, Answer: facts.Answer{Truth: test.failurePolicy}},
+			{Name: control.PartRequired, Answer: facts.Answer{Truth: test.required}},
+			{Name: control.PartToleration, Answer: facts.Answer{Truth: test.toleration}},
+		})
+		if got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+	if got := closed(nil); got != unknown {
+		t.Errorf("of nothing: %s", got)
 	}
 }
