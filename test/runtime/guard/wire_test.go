@@ -1,0 +1,139 @@
+//go:build linux
+
+package guard_test
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/containerd/nri/pkg/net/multiplex"
+)
+
+// way is what becomes of a connection.
+type way int
+
+const (
+	whole            way = iota
+	cut                  // ends at once
+	cutAtConfigure       // ends when the runtime would configure the plugin
+	stillAtConfigure     // stays, and brings no more
+)
+
+// wire stands between a plugin and the runtime's socket.
+type wire struct {
+	path, runtime string
+
+	mu    sync.Mutex
+	next  way
+	count int // of broken ones since breakNext
+	open  map[net.Conn]bool
+}
+
+func wireTo(t *testing.T, runtime, path string) *wire {
+	t.Helper()
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{path: path, runtime: runtime, open: map[net.Conn]bool{}}
+	var work sync.WaitGroup
+	t.Cleanup(func() {
+		_ = listener.Close()
+		w.end()
+		work.Wait()
+	})
+	work.Go(func() {
+		for {
+			plugin, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() { w.carry(plugin) })
+		}
+	})
+	return w
+}
+
+// breakNext ends what is connected, and has the next connection break.
+func (w *wire) breakNext(how way) {
+	w.mu.Lock()
+	w.next, w.count = how, 0
+	w.mu.Unlock()
+	w.end()
+}
+
+func (w *wire) broken() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.count
+}
+
+func (w *wire) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for conn := range w.open {
+		_ = conn.Close()
+	}
+}
+
+func (w *wire) carry(plugin net.Conn) {
+	defer plugin.Close()
+	runtime, err := net.Dial("unix", w.runtime)
+	if err != nil {
+		return
+	}
+	defer runtime.Close()
+	w.mu.Lock()
+	how := w.next
+	if w.next = whole; how != whole {
+		w.count++
+	}
+	w.open[plugin], w.open[runtime] = true, true
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.open, plugin)
+		delete(w.open, runtime)
+	}()
+	if how == cut {
+		return
+	}
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(runtime, plugin) // an error is the end of it
+		_ = runtime.Close()
+	})
+	defer back.Wait()
+	w.toPlugin(plugin, runtime, how)
+	if how == stillAtConfigure {
+		return // the plugin is to end it
+	}
+	_ = plugin.Close()
+}
+
+// toPlugin carries frames of NRI's multiplexer: an ID and a length of 32 bits
+// each, and what is sent. The runtime's first call on the plugin's service is
+// Configure; what it answers to RegisterPlugin comes on the other connection.
+func (w *wire) toPlugin(plugin io.Writer, runtime io.Reader, how way) {
+	for {
+		var header [8]byte
+		if _, err := io.ReadFull(runtime, header[:]); err != nil {
+			return
+		}
+		id := multiplex.ConnID(binary.BigEndian.Uint32(header[:4]))
+		if how != whole && id == multiplex.PluginServiceConn {
+			return
+		}
+		frame := append(header[:], make([]byte, binary.BigEndian.Uint32(header[4:]))...)
+		if _, err := io.ReadFull(runtime, frame[len(header):]); err != nil {
+			return
+		}
+		if _, err := plugin.Write(frame); err != nil {
+			return
+		}
+	}
+}
