@@ -59,6 +59,7 @@ type chaos struct {
 	moments  chan string
 
 	progress atomic.Int64 // containers that were started, or refused by the plugin
+	stalled  atomic.Int64 // until when a late answer is because we stopped the plugin, in nanoseconds since 1970
 }
 
 func (c *chaos) say(format string, args ...any) {

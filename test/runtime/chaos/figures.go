@@ -21,6 +21,7 @@ func figureList() []figure {
 		{"started", "containers", false},          // their own code ran, before the host changes
 		{"refused", "containers", false},          // by the policy
 		{"overdue", "requests", false},            // that were refused because the plugin was stopped for too long
+		{"late", "requests", false},               // the same where nobody had stopped it: the machine was slow, or the plugin is
 		{"kept_out", "creations", false},          // that failed for another reason, such as a missing plugin
 		{"kills", "kills", false},                 // of the plugin and of containerd
 		{"stalls", "stalls", false},               // of the plugin, longer than a request may take

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -164,6 +165,9 @@ func (k *killer) killBoth() error {
 	return k.killRuntime() // what is dead already does not mind
 }
 
+// answerTime is how long after a stop its late answers still arrive.
+const answerTime = 5 * time.Second
+
 // stallService stops the plugin for longer or shorter than a request may take.
 func (k *killer) stallService() error {
 	if !k.service.signal(unix.SIGSTOP, false) {
@@ -171,8 +175,10 @@ func (k *killer) stallService() error {
 	}
 	k.count("stalls", 1)
 	k.history.note("", "the plugin is stopped")
+	k.stalled.Store(math.MaxInt64)
 	k.some(3 * time.Second)
 	k.service.signal(unix.SIGCONT, false)
+	k.stalled.Store(time.Now().Add(answerTime).UnixNano())
 	k.history.note("", "the plugin goes on")
 	return nil
 }

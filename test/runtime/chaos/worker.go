@@ -187,11 +187,15 @@ func (w *worker) start(ctx context.Context, t *try) error {
 // failed notes an error, and whether it is our refusal.
 func (w *worker) failed(t *try, what string, err error) {
 	w.history.note(t.key, "%s: %v", what, err)
-	// A plugin that we stopped for longer than it has to answer refuses, as it is
-	// to: that says nothing about the container, which is tried again.
+	// A plugin that is late refuses, as it is to: that says nothing about the
+	// container, which is tried again. Whether we had stopped it is told apart.
 	if t.refused = ourRefusal(err); strings.Contains(t.refused, "was not decided: no decision within") {
 		t.refused = ""
-		w.count("overdue", 1)
+		if time.Now().UnixNano() < w.stalled.Load() {
+			w.count("overdue", 1)
+		} else {
+			w.count("late", 1)
+		}
 		return
 	}
 	if t.refused != "" {
