@@ -7,7 +7,7 @@
 //	make test-node                    # what there is time for in CI: all on trixie, a few on bookworm
 //	make test-node SUITE=trixie       # Linux 6.12, systemd 257
 //	make test-node SUITE=bookworm     # Linux 6.1 (no statmount), systemd 252
-//	make test-node SUITE=trixie,bookworm RUN=TestLVM
+//	make test-node SUITE=trixie,bookworm RUN='^TestLVM$$'   # make takes "$$" for "$"
 //	make test-node FULL=1             # all on both, every row of the matrix
 //
 // What the tests need beside Debian's packages is built: containerd, its shim,
