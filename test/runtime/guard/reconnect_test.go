@@ -4,13 +4,11 @@ package guard_test
 
 import (
 	"context"
-	"io"
-	"net"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 
 	"github.com/mountward/mountward/test/runtime/adapt"
 	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/matrix"
 	"github.com/mountward/mountward/test/runtime/ward"
 )
 
@@ -64,8 +63,8 @@ func TestRestartsCloseTogether(t *testing.T) {
 		}
 		runtime := b.Runtime
 		t.Cleanup(func() { _ = runtime.Stop() }) // a second time where all went well
-		end := relay(t, socket, runtime.Socket)
-		t.Cleanup(end)
+		// An adaptation that is stopped keeps its connections.
+		wire := wireTo(t, runtime.Socket, socket)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if err := runtime.WaitSyncs(ctx, 2); err != nil {
 			t.Fatal(err)
@@ -75,7 +74,7 @@ func TestRestartsCloseTogether(t *testing.T) {
 			t.Errorf("create: %v, want our refusal", err)
 		}
 		says(len(before), "synchronized with the runtime")
-		end()
+		wire.close()
 		says(len(before), "no connection to the runtime")
 		if err := runtime.Stop(); err != nil {
 			t.Error(err)
@@ -100,45 +99,33 @@ func TestRestartsCloseTogether(t *testing.T) {
 	}
 }
 
-// relay is the socket of a runtime that ends with its connections, which an
-// adaptation that is stopped keeps.
-func relay(t *testing.T, path, to string) (end func()) {
-	t.Helper()
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mutex sync.Mutex
-	var all []io.Closer
-	keep := func(c io.Closer) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		all = append(all, c)
-	}
-	keep(listener)
-	var work sync.WaitGroup
-	work.Go(func() {
-		for {
-			plugin, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			keep(plugin)
-			runtime, err := net.Dial("unix", to)
-			if err != nil {
-				continue // closed with the others
-			}
-			keep(runtime)
-			work.Go(func() { _, _ = io.Copy(runtime, plugin) }) // until one is closed
-			work.Go(func() { _, _ = io.Copy(plugin, runtime) })
+// TestReconnectingLeaksNothing in the daemon: descriptors and threads are as
+// many after the last restart of containerd as after the first.
+func TestReconnectingLeaksNothing(t *testing.T) {
+	s := startService(t, matrix.Policy)
+	s.says(0, "synchronized with the runtime")
+	open := func() int {
+		t.Helper()
+		files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	return sync.OnceFunc(func() {
-		mutex.Lock()
-		for _, c := range all {
-			_ = c.Close() // the other side may have been first
+		return len(files)
+	}
+	var before int
+	for n := range 6 {
+		from := s.records()
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
 		}
-		mutex.Unlock()
-		work.Wait()
-	})
+		s.says(from, "synchronized with the runtime")
+		if n == 0 {
+			before = open()
+		}
+	}
+	for end := time.Now().Add(time.Minute); open() > before; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d descriptors, %d after the first restart", open(), before)
+		}
+	}
 }

@@ -25,11 +25,13 @@ const (
 // wire stands between a plugin and the runtime's socket.
 type wire struct {
 	path, runtime string
+	close         func() // ends it with its connections; it may be called again
 
-	mu    sync.Mutex
-	next  way
-	count int // of broken ones since breakNext
-	open  map[net.Conn]bool
+	mu     sync.Mutex
+	next   way
+	count  int // of broken ones since breakNext
+	open   map[net.Conn]bool
+	closed bool
 }
 
 func wireTo(t *testing.T, runtime, path string) *wire {
@@ -40,11 +42,15 @@ func wireTo(t *testing.T, runtime, path string) *wire {
 	}
 	w := &wire{path: path, runtime: runtime, open: map[net.Conn]bool{}}
 	var work sync.WaitGroup
-	t.Cleanup(func() {
+	w.close = sync.OnceFunc(func() {
 		_ = listener.Close()
+		w.mu.Lock()
+		w.closed = true
+		w.mu.Unlock()
 		w.end()
 		work.Wait()
 	})
+	t.Cleanup(w.close)
 	work.Go(func() {
 		for {
 			plugin, err := listener.Accept()
@@ -87,6 +93,10 @@ func (w *wire) carry(plugin net.Conn) {
 	}
 	defer runtime.Close()
 	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return
+	}
 	how := w.next
 	if w.next = whole; how != whole {
 		w.count++
