@@ -34,6 +34,9 @@ func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 	return err
 }
 
+// afterProof is where a test has a start overrun that has changed and proved all.
+const afterProof handler = "StartContainer:proved"
+
 func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, pid int, force *inForce) error {
 	d := p.daemon
 	entry, known, err := d.ledger().Get(container.ID)
@@ -68,6 +71,7 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 		unseen.findings = append(unseen.findings, x.findings...)
 		refusal = nil
 	}
+	d.fault(afterProof)
 	if !t.commit(ctx) {
 		if !x.refusable(force) {
 			d.rememberInside(x, force) // it was done, and the container goes on with it

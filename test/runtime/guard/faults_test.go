@@ -14,13 +14,13 @@ import (
 )
 
 // faulty is a guard whose mountward goes wrong as it is told.
-func faulty(t *testing.T, policy string) *guard {
+func faulty(t *testing.T, o ward.Options) *guard {
 	t.Helper()
 	binary, err := ward.Faults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := ward.Options{Policy: policy, Binary: binary}
+	o.Binary = binary
 	o.Imports = []string{shipped(t)}
 	return start(t, o)
 }
@@ -47,7 +47,7 @@ func TestFaultsInHandlers(t *testing.T) {
 	for _, mode := range []string{"enforce", "audit"} {
 		t.Run(mode, func(t *testing.T) {
 			enforce := mode == "enforce"
-			g := faulty(t, strings.Replace(lowering, "enforce", mode, 1))
+			g := faulty(t, ward.Options{Policy: strings.Replace(lowering, "enforce", mode, 1)})
 			pid := g.plugin()
 			for _, handler := range []string{"CreateContainer", "ValidateContainerAdjustment", "StartContainer"} {
 				for _, fault := range []string{"panic", "sleep 3s"} {
