@@ -24,7 +24,7 @@ func TestConnectionsThatBreakWhileTheyAreMade(t *testing.T) {
 	wire := wireTo(t, s.NRISocket, filepath.Join(s.Dir, "wire.sock"))
 	s.NRISocket = wire.path
 	s.launch()
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	descriptors := func() int {
 		open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
 		if err != nil {
@@ -47,7 +47,7 @@ func TestConnectionsThatBreakWhileTheyAreMade(t *testing.T) {
 			from := s.records()
 			wire.breakNext(test.breaks)
 			s.says(from, test.said)
-			s.says(from, "synchronized with the runtime")
+			s.says(from, ward.Synchronized)
 			c := one(dir.Path)
 			c.Namespace = "set-rslave"
 			if got := s.Table(s.runOne(c)).At("/data").Propagation(); got != "private,slave" {

@@ -141,7 +141,7 @@ func (s *service) end(signal os.Signal) {
 func TestService(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared
 	s := startService(t, matrix.Policy)
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	follow := one(dir.Path)
 	follow.Namespace = "set-rslave"
 	denied := one(dir.Path)
@@ -181,7 +181,7 @@ func TestService(t *testing.T) {
 		}
 		s.says(from, "connected to the runtime")
 		// What runs on is proved anew, from what was kept.
-		s.says(from, "synchronized with the runtime", fmt.Sprintf("proved=%d", n+1))
+		s.says(from, ward.Synchronized, fmt.Sprintf("proved=%d", n+1))
 		if got := s.cmd.ProcessState; got != nil {
 			t.Fatalf("%s: it ended: %v", stop.name, got)
 		}
@@ -202,7 +202,7 @@ func TestServiceEndsWithoutARuntime(t *testing.T) {
 	for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGINT} {
 		t.Run(fmt.Sprint(signal), func(t *testing.T) {
 			s := startService(t, auditPolicy)
-			s.says(0, "synchronized with the runtime")
+			s.says(0, ward.Synchronized)
 			from := s.records()
 			if err := s.Kill9(); err != nil {
 				t.Fatal(err)

@@ -29,7 +29,7 @@ func TestTheKubeletSharesItsRootAfterUs(t *testing.T) {
 		Settings: fmt.Sprintf("host.kubelet_root = %q\nhost.require_shared = [%q]", plain, root),
 	})
 	s.launch()
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	s.says(0, "the kubelet root "+plain+" is not shared in the runtime's namespace")
 
 	left := s.runOne(podIn("set-rslave", plain))

@@ -185,7 +185,7 @@ action = "allow"
 	}
 	// The new plugin proves the running container from what the old one kept.
 	if _, err := g.Await(t.Context(), len(before), func(r ward.Record) bool {
-		return strings.Contains(r.Message(), "synchronized with the runtime") && strings.Contains(r.Message(), "proved=1")
+		return strings.Contains(r.Message(), ward.Synchronized) && strings.Contains(r.Message(), "proved=1")
 	}); err != nil {
 		t.Fatal(err)
 	}

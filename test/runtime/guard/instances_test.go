@@ -20,7 +20,7 @@ import (
 func TestTwoInstancesOfOneName(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
 	s := newService(t, ward.Options{Policy: matrix.Policy})
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	launched, err := s.PluginPID()
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestTwoInstancesOfOneName(t *testing.T) {
 	}
 	s.says(0, "took over")
 	second := decided()
-	s.says(from, "synchronized with the runtime", "missed=0")
+	s.says(from, ward.Synchronized, "missed=0")
 	for _, event := range []string{"missed", "drift"} {
 		if got := count(event, first) + count(event, second); got != 0 {
 			t.Errorf("%d %s records", got, event)

@@ -73,7 +73,7 @@ func TestRestartsCloseTogether(t *testing.T) {
 		if err := b.createShared(false); err == nil || !strings.Contains(err.Error(), `rule "no-shared"`) {
 			t.Errorf("create: %v, want our refusal", err)
 		}
-		says(len(before), "synchronized with the runtime")
+		says(len(before), ward.Synchronized)
 		wire.close()
 		says(len(before), "no connection to the runtime")
 		if err := runtime.Stop(); err != nil {
@@ -103,7 +103,7 @@ func TestRestartsCloseTogether(t *testing.T) {
 // many after the last restart of containerd as after the first.
 func TestReconnectingLeaksNothing(t *testing.T) {
 	s := startService(t, matrix.Policy)
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	open := func() int {
 		t.Helper()
 		files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.cmd.Process.Pid))
@@ -118,7 +118,7 @@ func TestReconnectingLeaksNothing(t *testing.T) {
 		if err := s.Restart(); err != nil {
 			t.Fatal(err)
 		}
-		s.says(from, "synchronized with the runtime")
+		s.says(from, ward.Synchronized)
 		if n == 0 {
 			before = open()
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mountward/mountward/test/runtime/harness"
 	"github.com/mountward/mountward/test/runtime/matrix"
+	"github.com/mountward/mountward/test/runtime/ward"
 )
 
 // TestRemovalAfterARestart: containerd sends no events of the pods from before
@@ -24,7 +25,7 @@ import (
 func TestRemovalAfterARestart(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
 	s := startService(t, matrix.Policy)
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	run := func() (*harness.Sandbox, string) {
 		t.Helper()
 		sandbox, err := s.RunPod(t.Context(), podIn("set-rslave", dir))
@@ -55,7 +56,7 @@ func TestRemovalAfterARestart(t *testing.T) {
 	if err := s.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	s.says(from, "synchronized with the runtime", "proved=2")
+	s.says(from, ward.Synchronized, "proved=2")
 	if err := s.StopContainer(t.Context(), stoppedID); err != nil {
 		t.Error(err)
 	}
@@ -92,7 +93,7 @@ func (p *afterStart) PostStartContainer(_ context.Context, _ *api.PodSandbox, c 
 func TestOnlyAnErrorBeforeTheStartStopsAContainer(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
 	s := startService(t, matrix.Policy)
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	other := &afterStart{make(chan string, 4)}
 	plugin, err := stub.New(other, stub.WithPluginName("after"), stub.WithPluginIdx("95"), stub.WithSocketPath(s.NRISocket))
 	if err != nil {
@@ -129,7 +130,7 @@ func TestOnlyAnErrorBeforeTheStartStopsAContainer(t *testing.T) {
 	}
 	from := s.records()
 	s.launch()
-	s.says(from, "synchronized with the runtime")
+	s.says(from, ward.Synchronized)
 	if err := s.StartContainer(t.Context(), id); err == nil || !strings.Contains(err.Error(), `rule "denied"`) {
 		t.Fatalf("start: %v", err)
 	}

@@ -21,7 +21,7 @@ func TestASandboxedServiceSeesTheRuntimesMounts(t *testing.T) {
 	s := newService(t, ward.Options{Policy: matrix.Policy, Config: harness.Config{NoLaunch: true}})
 	s.within = []string{"unshare", "--mount", "--propagation", "slave", "sh", "-c", `mount --make-rshared / && exec "$@"`, "sh"}
 	s.launch()
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 
 	own, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", s.cmd.Process.Pid))
 	if err != nil {

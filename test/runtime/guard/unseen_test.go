@@ -66,7 +66,7 @@ func sorted(ids ...string) []string {
 func TestWhatWasCreatedUnseenIsToldOnce(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
 	s := startService(t, matrix.Policy)
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	seen := s.runOne(podIn("set-rslave", dir))
 	s.await("task", seen)
 
@@ -76,7 +76,7 @@ func TestWhatWasCreatedUnseenIsToldOnce(t *testing.T) {
 	plain := s.runOne(podIn("other", dir))
 	from := s.records()
 	s.launch()
-	s.says(from, "synchronized with the runtime", "proved=1", "missed=3")
+	s.says(from, ward.Synchronized, "proved=1", "missed=3")
 	if got, want := s.missed(0), sorted(changed, denied, plain); !slices.Equal(got, want) {
 		t.Errorf("missed %v, want %v", got, want)
 	}
@@ -98,7 +98,7 @@ func TestWhatWasCreatedUnseenIsToldOnce(t *testing.T) {
 	if err := s.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	s.says(from, "synchronized with the runtime", "proved=4", "missed=0")
+	s.says(from, ward.Synchronized, "proved=4", "missed=0")
 
 	// Both die.
 	s.crash()
@@ -111,7 +111,7 @@ func TestWhatWasCreatedUnseenIsToldOnce(t *testing.T) {
 	both := s.runOne(podIn("set-rslave", dir))
 	from = s.records()
 	s.launch()
-	s.says(from, "synchronized with the runtime", "proved=4", "missed=1")
+	s.says(from, ward.Synchronized, "proved=4", "missed=1")
 	if got := s.missed(from); !slices.Equal(got, []string{both}) {
 		t.Errorf("missed %v, want %s", got, both)
 	}
@@ -130,7 +130,7 @@ func TestTheFirstStartIsOneRecord(t *testing.T) {
 		ids = append(ids, s.runOne(podIn(namespace, dir)))
 	}
 	s.launch()
-	s.says(0, "synchronized with the runtime", "missed=4")
+	s.says(0, ward.Synchronized, "missed=4")
 	r, err := s.Await(t.Context(), 0, func(r ward.Record) bool { return r.Event() == "first-start" })
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestTheFirstStartIsOneRecord(t *testing.T) {
 	s.crash()
 	from := s.records()
 	s.launch()
-	s.says(from, "synchronized with the runtime", "proved=4", "missed=0")
+	s.says(from, ward.Synchronized, "proved=4", "missed=0")
 	if got := s.missed(0); got != nil {
 		t.Errorf("missed %v", got)
 	}
@@ -160,7 +160,7 @@ func TestTheFirstStartIsOneRecord(t *testing.T) {
 func TestCreatedUnseenAndStartedInSight(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
 	s := startService(t, matrix.Policy)
-	s.says(0, "synchronized with the runtime")
+	s.says(0, ward.Synchronized)
 	for _, test := range []struct {
 		namespace string
 		asked     harness.Propagation
@@ -194,7 +194,7 @@ func TestCreatedUnseenAndStartedInSight(t *testing.T) {
 			}
 			from := s.records()
 			s.launch()
-			s.says(from, "synchronized with the runtime", "missed=0")
+			s.says(from, ward.Synchronized, "missed=0")
 			err = s.StartContainer(t.Context(), id)
 			if test.refused == "" && err != nil || test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)) {
 				t.Fatalf("start: %v, want %q", err, test.refused)

@@ -168,6 +168,11 @@ func (r Record) Event() string {
 	return name
 }
 
+// Synchronized is in the message that ends a synchronization, and in no other:
+// the record of the connection, which comes first, says "synchronized with the
+// runtime" too.
+const Synchronized = "synchronized with the runtime (missed="
+
 // Message is the record for people.
 func (r Record) Message() string {
 	m, _ := r["message"].(string)
