@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode,
 			"await":    await,
+			"answers":  answers,
 			"expand":   expand,
 			"sigterm":  signals(syscall.SIGTERM),
 			"sighup":   signals(syscall.SIGHUP),
@@ -98,4 +99,20 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s has no %s", args[0], args[1])
+}
+
+// answers waits until the daemon of a file with settings answers: answers FILE.
+// Its first records come before that.
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: answers FILE")
+	}
+	var err error
+	for range 1000 {
+		if err = ts.Exec("mountward", "status", "--live", "--config", ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("no daemon answers: %v", err)
 }
