@@ -22,12 +22,17 @@ import (
 // whether the connection is gone or only silent. Nothing of it is left, and the
 // next runtime finds us.
 func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
-	for name, behaves := range map[string]behaviour{
-		"gone once it has registered us":   dies,
-		"silent once it has registered us": keepsSilent,
-		"silent from the beginning":        keepsStill,
+	const givenUp, byItself = `"state":"` + audit.GivenUp, "no connection to the runtime"
+	for _, test := range []struct {
+		name    string
+		behaves behaviour
+		told    []string
+	}{
+		{"gone once it has registered us", dies, []string{givenUp, byItself}}, // perhaps before the answer was read
+		{"silent once it has registered us", keepsSilent, []string{givenUp}},
+		{"silent from the beginning", keepsStill, []string{byItself}}, // the stub gives up
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n := newNode(t, enforcing, "")
 			d := n.daemon()
@@ -37,18 +42,10 @@ func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
 			config := cli.Config{Socket: fake.path, Index: "90"}
 
 			before := stubs(t)
-			fake.next <- behaves
+			fake.next <- test.behaves
 			got := connectAndServe(t.Context(), d, config)
 			if got.outcome != unregistered || got.err == nil || errors.Is(got.err, errHung) {
 				t.Errorf("outcome %d, %v", got.outcome, got.err)
-			}
-			givenUp, byItself := `"state":"`+audit.GivenUp, "no connection to the runtime"
-			told := []string{givenUp}
-			switch behaves {
-			case keepsStill: // the stub gives up by itself
-				told = []string{byItself}
-			case dies: // it does so too where the end is there before the answer is read
-				told = []string{givenUp, byItself}
 			}
 			d.recordEnd(got, "on with it")
 			for end := time.Now().Add(time.Minute); stubs(t) > before; time.Sleep(10 * time.Millisecond) {
@@ -68,8 +65,8 @@ func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
 				t.Errorf("after it: outcome %d, %v", got.outcome, got.err)
 			}
 			trail := n.trail(d)
-			if !slices.ContainsFunc(told, func(text string) bool { return strings.Contains(trail, text) }) {
-				t.Errorf("none of %q in %s", told, trail)
+			if !slices.ContainsFunc(test.told, func(text string) bool { return strings.Contains(trail, text) }) {
+				t.Errorf("none of %q in %s", test.told, trail)
 			}
 			if want := `"state":"` + audit.Connected; !strings.Contains(trail, want) {
 				t.Errorf("no %s in %s", want, trail)
