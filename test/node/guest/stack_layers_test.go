@@ -3,6 +3,8 @@
 package guest
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -59,13 +61,32 @@ func (s *stack) md(label string, devices ...string) string {
 	s.Helper()
 	const array = "/dev/md/node"
 	s.do("mdadm", append([]string{"--create", array, "--quiet", "--run", "--level=1", "--metadata=1.2", "--raid-devices=2"}, devices...)...)
-	s.undo("mdadm", "--stop", "--quiet", array)
-	device, err := filepath.EvalSymlinks(array)
-	if err != nil {
+	device := array
+	s.Cleanup(func() {
+		s.do("mdadm", "--stop", "--quiet", array)
+		s.stopped(device)
+	})
+	var err error
+	if device, err = filepath.EvalSymlinks(array); err != nil {
 		s.Fatal(err)
 	}
 	s.labels[filepath.Base(device)] = label
 	return device
+}
+
+// stopped sees an array off that was told to stop. Whoever opens its node a moment later,
+// as udev does on old kernels, makes an empty one of that number.
+func (s *stack) stopped(device string) {
+	s.Helper()
+	s.do("udevadm", "settle")
+	await(s.T, device+" to be gone", func() (any, error) {
+		_, err := os.Stat("/sys/block/" + filepath.Base(device))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		_, _ = run("mdadm", "--stop", "--quiet", device) // it is looked for again
+		return nil, errNotYet
+	})
 }
 
 // bcache makes a slow device with a fast one before it.
