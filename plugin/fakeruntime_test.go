@@ -79,6 +79,19 @@ func fakeRuntimeAt(tb testing.TB, path string) *fakeRuntime {
 	return r
 }
 
+// synchronized waits until a plugin is, and fails the test where its connection
+// ends before.
+func synchronized[E any](r *fakeRuntime, ended <-chan E) api.PluginService {
+	r.tb.Helper()
+	select {
+	case plugin := <-r.synced:
+		return plugin
+	case e := <-ended:
+		r.tb.Fatalf("not synchronized: %+v", e)
+		return nil
+	}
+}
+
 // hangUp closes all connections.
 func (r *fakeRuntime) hangUp() {
 	r.mu.Lock()

@@ -88,7 +88,7 @@ func TestTheInstanceWithoutTheLockKeepsNothing(t *testing.T) {
 	fake.next <- works
 	done := make(chan end, 1)
 	go func() { done <- connectAndServe(t.Context(), d, cli.Config{Socket: fake.path, Index: "90"}) }()
-	runtime := <-fake.synced
+	runtime := synchronized(fake, done)
 	create := func() error {
 		_, err := runtime.CreateContainer(t.Context(), &api.CreateContainerRequest{
 			Pod:       fake.pods[0],
@@ -156,9 +156,7 @@ func TestConnectingAgainLeaksNothing(t *testing.T) {
 		done := make(chan end, 1)
 		go func() { done <- connectAndServe(t.Context(), d, config) }()
 		if how == works {
-			<-fake.synced
-		}
-		if how == works {
+			synchronized(fake, done)
 			fake.hangUp()
 		}
 		got := <-done

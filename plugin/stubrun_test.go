@@ -56,10 +56,11 @@ func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
 
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
+			d.configureTime = configureTime // on a busy machine a runtime that works takes longer
 			fake.next <- works
 			done := make(chan end, 1)
 			go func() { done <- connectAndServe(ctx, d, config) }()
-			<-fake.synced
+			synchronized(fake, done)
 			cancel()
 			if got := <-done; got.outcome != served {
 				t.Errorf("after it: outcome %d, %v", got.outcome, got.err)
@@ -144,7 +145,7 @@ func TestAFailedStubNeverConnectsAgain(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- serveSocket(ctx, d, config) }()
-	<-fake.synced
+	synchronized(fake, done)
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -169,7 +170,7 @@ func TestALaunchedPluginEndsWithItsConnection(t *testing.T) {
 	fake.next <- works
 	done := make(chan error, 1)
 	go func() { done <- d.serve(t.Context(), serveLaunched) }()
-	<-fake.synced
+	synchronized(fake, done)
 	fake.hangUp()
 	select {
 	case err := <-done:
