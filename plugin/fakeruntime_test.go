@@ -87,7 +87,11 @@ func synchronized[E any](r *fakeRuntime, ended <-chan E) api.PluginService {
 	case plugin := <-r.synced:
 		return plugin
 	case e := <-ended:
-		r.tb.Fatalf("not synchronized: %+v", e)
+		why := any(e)
+		if e, ok := why.(end); ok {
+			why = e.err
+		}
+		r.tb.Fatalf("not synchronized: %v", why)
 		return nil
 	}
 }
