@@ -35,7 +35,13 @@ func (p *Policy) decide(q *query, trace bool) Decision {
 		rule := &p.Rules[i]
 		v := rule.try(q)
 		if trace {
-			d.Trace = append(d.Trace, Step{rule.Name, rule.Position, rule.Action, v.matched, v.key(), v.why(q)})
+			d.Trace = append(d.Trace, Step{rule.Name, rule.Position, rule.Action, v.matched, v.key(), v.why(q), rule.Audit})
+		}
+		if rule.Audit {
+			if v.matched == facts.Yes || v.matched == facts.Unknown && !rule.lenient() {
+				d.Shadow = append(d.Shadow, Shadow{rule.Name, rule.Position, rule.Reason, rule.Action, rule.Propagation})
+			}
+			continue // nor is what it could not tell of any weight
 		}
 		if v.matched == facts.Unknown {
 			d.Unknown = append(d.Unknown, rule.doubt(v, q))

@@ -314,13 +314,13 @@ action = "deny"
 	m.Host = &facts.HostMount{Canonical: "/run/x"}
 	c := facts.Container{Pod: facts.Pod{Labels: map[string]string{"app": "exporter"}}, Privileged: facts.CannotTell("no bundle yet"), Mounts: []facts.Mount{m}}
 	want := []Step{
-		{"labels", "p.toml:4", "allow", facts.No, `pod_labels."app"`, `it is "exporter", wants "csi"`},
-		{"privilege", "p.toml:8", "allow", facts.Unknown, "privileged", `it is unknown (no bundle yet), wants true`},
-		{"variable", "p.toml:12", "allow", facts.Unknown, "source", `${runtime_root} is not known; it is "/var/run/x", on the host "/run/x", wants "${runtime_root}/**" or "/data"`},
-		{"exception", "p.toml:16", "deny", facts.No, "except.destination", `excepted: it is "/in", wants "/in"`},
-		{"kind", "p.toml:21", "deny", facts.No, "propagation", `it is "shared", wants "slave"`},
-		{"match before except", "p.toml:25", "deny", facts.No, "propagation", `it is "shared", wants "slave"`},
-		{"all", "p.toml:30", "deny", facts.Yes, "", "all keys of match hold"},
+		{"labels", "p.toml:4", "allow", facts.No, `pod_labels."app"`, `it is "exporter", wants "csi"`, false},
+		{"privilege", "p.toml:8", "allow", facts.Unknown, "privileged", `it is unknown (no bundle yet), wants true`, false},
+		{"variable", "p.toml:12", "allow", facts.Unknown, "source", `${runtime_root} is not known; it is "/var/run/x", on the host "/run/x", wants "${runtime_root}/**" or "/data"`, false},
+		{"exception", "p.toml:16", "deny", facts.No, "except.destination", `excepted: it is "/in", wants "/in"`, false},
+		{"kind", "p.toml:21", "deny", facts.No, "propagation", `it is "shared", wants "slave"`, false},
+		{"match before except", "p.toml:25", "deny", facts.No, "propagation", `it is "shared", wants "slave"`, false},
+		{"all", "p.toml:30", "deny", facts.Yes, "", "all keys of match hold", false},
 	}
 	traced := p.Decide(c, Env{}, true)[0]
 	if diff := cmp.Diff(want, traced.Trace); diff != "" {

@@ -6,6 +6,12 @@
 // allows, sets or denies decides it; rules that audit are collected on the
 // way; where no rule decides, the policy's default does.
 //
+// A rule in audit mode decides nothing: it is collected with what it would have
+// done, and the policy decides as if the rule were not there.
+//
+// A policy may consist of several files: the main one, which alone has version,
+// mode and default, and drop-ins, whose rules follow its own.
+//
 // Matching has three values. A rule matches where all keys of its match hold
 // and none of its except does. Where that cannot be told, a rule
 // that allows or sets does not match and one that denies or audits does.

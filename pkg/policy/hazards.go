@@ -33,12 +33,14 @@ func (p *Policy) Judge(hazards []facts.Hazard) []facts.Hazard {
 	return judged
 }
 
-// hazards reads the table.
-func (c *compiler) hazards(raw map[string]string) map[facts.HazardCode]HazardRule {
-	if len(raw) == 0 {
-		return nil
+// hazards reads the table. Its lines have no order, so none of them overrides
+// one of another file.
+func (c *compiler) hazards(raw map[string]string) {
+	rules := c.policy.Hazards
+	if rules == nil && len(raw) > 0 {
+		rules = make(map[facts.HazardCode]HazardRule, len(raw))
+		c.policy.Hazards = rules
 	}
-	rules := make(map[facts.HazardCode]HazardRule, len(raw))
 	for key, value := range raw {
 		at := []any{"hazards", key}
 		if slices.Contains([]string{"version", "mode", "default"}, key) {
@@ -46,11 +48,14 @@ func (c *compiler) hazards(raw map[string]string) map[facts.HazardCode]HazardRul
 			continue
 		}
 		if code, ok := c.hazardCode(at, key); ok {
+			if first, twice := rules[code]; twice {
+				c.fail(at, "%s is set at %s already: one file alone says what a hazard is worth", code, first.Position)
+				continue
+			}
 			c.word(at, value, string(facts.HazardIgnore), string(facts.HazardWarn), string(facts.HazardDeny))
 			rules[code] = HazardRule{facts.HazardAction(value), c.line(at...)}
 		}
 	}
-	return rules
 }
 
 // hazardCode checks one code, wherever it stands.

@@ -1,8 +1,7 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -10,28 +9,56 @@ import (
 	"github.com/mountward/mountward/pkg/internal/strict"
 )
 
-// Parse reads a policy. The error is of type strict.Errors and holds
-// everything that is wrong with the file, each with its position.
-func Parse(f File) (*Policy, error) {
-	var raw rawFile
-	document, err := strict.Decode(f.Name, f.Data, &raw)
-	if err != nil {
+// Parse reads a policy: its main file and its drop-ins, whose rules follow in
+// the order given. The error is of type strict.Errors and holds everything that
+// is wrong, each with its position, file by file.
+func Parse(main File, dropIns ...File) (*Policy, error) {
+	if err := tooLarge(main, dropIns); err != nil {
 		return nil, err
 	}
-	c := &compiler{document: document}
-	p := c.policy(&raw)
-	if err := c.errors.Err(); err != nil {
-		return nil, err
+	c := &compiler{policy: &Policy{Name: main.Name, SHA256: Sum(main, dropIns...)}, names: map[string]string{}}
+	var wrong strict.Errors
+	read := func(f File, content func(*rawFile)) {
+		var raw rawFile
+		document, err := strict.Decode(f.Name, f.Data, &raw)
+		if err == nil {
+			c.document, c.errors = document, nil
+			content(&raw)
+			err = c.errors.Err()
+		}
+		var these strict.Errors
+		errors.As(err, &these)
+		wrong = append(wrong, these...)
 	}
-	sum := sha256.Sum256(f.Data)
-	p.Name, p.SHA256 = f.Name, hex.EncodeToString(sum[:])
-	return p, nil
+	read(main, c.main)
+	for _, f := range dropIns {
+		c.policy.DropIns = append(c.policy.DropIns, f.Name)
+		read(f, c.dropIn)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	c.policy.globs, c.policy.prefixes = c.globs, c.sources
+	return c.policy, nil
 }
 
-// compiler turns a decoded file into a policy and collects what is wrong.
+// tooLarge keeps all files together within what one may have.
+func tooLarge(main File, dropIns []File) error {
+	size := len(main.Data)
+	for _, f := range dropIns {
+		if size += len(f.Data); size > strict.MaxSize {
+			return strict.Errors{{Position: strict.Position{File: f.Name, Line: 1, Column: 1}, Message: "the policy's files up to this one are larger than 1 MiB together"}}
+		}
+	}
+	return nil // a main file alone is judged when it is decoded
+}
+
+// compiler turns decoded files into a policy and collects what is wrong.
 type compiler struct {
-	document *strict.Document
-	errors   strict.Errors
+	policy   *Policy
+	names    map[string]string // of rules, with their positions
+	document *strict.Document  // of the file that is read
+	errors   strict.Errors     // in it
 	globs    int
 	sources  []*pathGlob
 }
@@ -46,8 +73,10 @@ func (c *compiler) line(at ...any) string {
 	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
-func (c *compiler) policy(raw *rawFile) *Policy {
-	p := &Policy{Version: raw.Version, Mode: Mode(raw.Mode), Default: facts.Action(raw.Default), position: c.line("default")}
+// main reads the file that speaks for the whole policy.
+func (c *compiler) main(raw *rawFile) {
+	p := c.policy
+	p.Version, p.Mode, p.Default, p.position = raw.Version, Mode(raw.Mode), facts.Action(raw.Default), c.line("default")
 	switch {
 	case !c.document.Has("version"):
 		c.fail(nil, `"version" is missing: write version = 1`)
@@ -56,24 +85,40 @@ func (c *compiler) policy(raw *rawFile) *Policy {
 	}
 	c.word([]any{"mode"}, raw.Mode, string(ModeAudit), string(ModeEnforce))
 	c.word([]any{"default"}, raw.Default, string(facts.ActionAllow), string(facts.ActionDeny))
-	p.Hazards = c.hazards(raw.Hazards)
-	if len(raw.Rules) > MaxRules {
-		c.fail([]any{"rule", MaxRules}, "a policy has at most %d rules, this one has %d", MaxRules, len(raw.Rules))
-		return p
+	c.content(raw)
+}
+
+// dropIn reads a file that adds rules.
+func (c *compiler) dropIn(raw *rawFile) {
+	for _, key := range []string{"version", "default", "mode"} {
+		if c.document.Has(key) {
+			hint := ""
+			if key == "mode" {
+				hint = `, or write mode = "audit" in the rules that are to be tried first`
+			}
+			c.fail([]any{key}, "%q belongs to the whole policy and stands in %s alone: remove it here%s", key, c.policy.Name, hint)
+		}
 	}
-	names := make(map[string]int, len(raw.Rules))
-	p.Rules = make([]Rule, 0, len(raw.Rules))
+	c.content(raw)
+}
+
+// content reads what every file may have.
+func (c *compiler) content(raw *rawFile) {
+	c.hazards(raw.Hazards)
+	before := len(c.policy.Rules)
+	if n := before + len(raw.Rules); n > MaxRules {
+		c.fail([]any{"rule", MaxRules - before}, "a policy has at most %d rules, this one has %d", MaxRules, n)
+		return
+	}
 	for i := range raw.Rules {
 		name := raw.Rules[i].Name
-		if first, ok := names[name]; ok && name != "" {
-			c.fail([]any{"rule", i, "name"}, "two rules have the name %q, the first is at %s", name, c.line("rule", first, "name"))
+		if first, ok := c.names[name]; ok && name != "" {
+			c.fail([]any{"rule", i, "name"}, "two rules have the name %q, the first is at %s", name, first)
 		} else {
-			names[name] = i
+			c.names[name] = c.line("rule", i, "name")
 		}
-		p.Rules = append(p.Rules, c.rule(i, &raw.Rules[i]))
+		c.policy.Rules = append(c.policy.Rules, c.rule(i, &raw.Rules[i]))
 	}
-	p.globs, p.prefixes = c.globs, c.sources
-	return p
 }
 
 // word checks a mandatory key that takes one of a few words.

@@ -40,6 +40,10 @@ func (c *compiler) rule(i int, raw *rawRule) Rule {
 		}
 	}
 	c.set(at, raw, &r)
+	r.Audit = raw.Mode == string(ModeAudit) && r.Action != facts.ActionAudit // that never decides anyway
+	if c.document.Has(at("mode")...) && raw.Mode != string(ModeAudit) {
+		c.fail(at("mode"), `"mode" of a rule must be %q, not %q: a rule without it follows the mode of the policy, which stands above the first header`, ModeAudit, raw.Mode)
+	}
 	return r
 }
 

@@ -92,14 +92,16 @@ action = "audit"
 	}
 }
 
-func TestParseRefusesWhatIsTooLarge(t *testing.T) {
-	rules := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, "[[rule]]\nname = \"%d\"\nmatch = {}\naction = \"audit\"\n", i)
-		}
-		return b.String()
+// rules makes many.
+func rules(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "[[rule]]\nname = \"%d\"\nmatch = {}\naction = \"audit\"\n", i)
 	}
+	return b.String()
+}
+
+func TestParseRefusesWhatIsTooLarge(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"10,000 rules": {head + rules(MaxRules), ""},
 		"10,001 rules": {head + rules(MaxRules+1), "p.toml:40004:3: a policy has at most 10000 rules, this one has 10001"},

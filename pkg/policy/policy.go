@@ -2,11 +2,12 @@ package policy
 
 import "github.com/mountward/mountward/pkg/facts"
 
-// MaxRules is the largest number of rules a policy may have. (The largest file
-// is strict.MaxSize.)
+// MaxRules is the largest number of rules a policy may have. (The largest size of
+// all its files together is strict.MaxSize.)
 const MaxRules = 10_000
 
-// File is a policy as it was read. Name is what positions are reported with.
+// File is a file of a policy as it was read. Name is what positions are reported
+// with.
 type File struct {
 	Name string
 	Data []byte
@@ -20,8 +21,9 @@ type Policy struct {
 	Default facts.Action // ActionAllow or ActionDeny, for what no rule decides
 	Rules   []Rule
 	Hazards map[facts.HazardCode]HazardRule // what differs from HazardWarn
-	Name    string                          // of the file
-	SHA256  string                          // of the file's bytes, in hexadecimal
+	Name    string                          // of the main file
+	DropIns []string                        // names of the others, in their order
+	SHA256  string                          // over all files, see Sum
 
 	position string // of the default
 	globs    int    // path globs in all rules; each has its place in a binding
@@ -56,6 +58,9 @@ type Rule struct {
 	Action      facts.Action
 	Propagation facts.Propagation // of ActionSet
 	OnUnmet     OnUnmet           // of ActionSet
+	// Audit is set where the rule says mode = "audit": it decides nothing, is
+	// recorded with what it would have done, and the rules below it are tried.
+	Audit bool
 
 	match  condition
 	except *condition

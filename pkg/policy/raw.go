@@ -1,6 +1,6 @@
 package policy
 
-// rawFile is a policy file as TOML knows it. Package strict takes the known
+// rawFile is a file of a policy, main or drop-in, as TOML knows it. Package strict takes the known
 // keys from here.
 type rawFile struct {
 	Version int       `toml:"version"`
@@ -19,6 +19,7 @@ type rawRule struct {
 	Action      string    `toml:"action"`
 	Propagation string    `toml:"propagation"`
 	OnUnmet     string    `toml:"on_unmet"`
+	Mode        string    `toml:"mode"`
 }
 
 type rawMatch struct {

@@ -9,7 +9,7 @@ func (p *Policy) Denies() bool {
 		return true
 	}
 	for i := range p.Rules {
-		if p.Rules[i].Action == facts.ActionDeny {
+		if p.Rules[i].Action == facts.ActionDeny && !p.Rules[i].Audit {
 			return true
 		}
 	}
