@@ -16,6 +16,7 @@ import (
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/ledger"
+	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/rollout"
 	"github.com/mountward/mountward/pkg/settings"
 )
@@ -187,7 +188,7 @@ func (d *daemon) loadPolicy() {
 	d.reload.Lock()
 	defer d.reload.Unlock()
 	current := d.force.Load()
-	hadFile := current != nil && current.refuse == nil && current.origin != settings.OriginBuiltIn
+	hadFile := current != nil && current.refuse == nil && current.origin != policyfile.OriginBuiltIn
 	standby := d.standby.Load() != nil
 	next := load(d.settings, d.mistakes, hadFile, !standby)
 	d.state.judged(next.rejected)

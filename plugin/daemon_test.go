@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
@@ -74,7 +75,7 @@ func TestASettingsMistakeIsNoWayOutOfEnforcement(t *testing.T) {
 			if test.before {
 				d := n.daemon()
 				d.start("")
-				if d.force.Load().origin != settings.OriginFile {
+				if d.force.Load().origin != policyfile.OriginFile {
 					t.Fatalf("%+v", d.force.Load())
 				}
 				d.close()
@@ -92,7 +93,7 @@ func TestASettingsMistakeIsNoWayOutOfEnforcement(t *testing.T) {
 				if (force.refuse != nil) != test.deny {
 					t.Errorf("%s: refuses %v", when, force.refuse)
 				}
-				if test.before && (force.policy.Mode != policy.ModeEnforce || force.origin != settings.OriginLastGood) {
+				if test.before && (force.policy.Mode != policy.ModeEnforce || force.origin != policyfile.OriginLastGood) {
 					t.Errorf("%s: %s from %s", when, force.policy.Mode, force.origin)
 				}
 				d.loadPolicy()
@@ -118,7 +119,7 @@ func TestAGoodPolicyIsLoadedAnew(t *testing.T) {
 	d.start("")
 	n.write(n.policy, auditing)
 	d.loadPolicy()
-	if force := d.force.Load(); force.policy.Mode != policy.ModeAudit || force.origin != settings.OriginFile {
+	if force := d.force.Load(); force.policy.Mode != policy.ModeAudit || force.origin != policyfile.OriginFile {
 		t.Errorf("%s from %s", force.policy.Mode, force.origin)
 	}
 }

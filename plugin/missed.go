@@ -101,7 +101,7 @@ func (j judged) count(s *audit.FirstStart) {
 	audited := len(j.findings) > 0
 	for _, o := range j.outcomes {
 		results[o.Result] = true
-		audited = audited || len(o.Audited) > 0
+		audited = audited || len(o.Noted()) > 0
 	}
 	switch {
 	case !j.known:

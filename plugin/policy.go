@@ -7,13 +7,14 @@ import (
 
 	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
 // inForce is the policy that decides now.
 type inForce struct {
 	policy *policy.Policy
-	origin settings.Origin
+	origin policyfile.Origin
 	// refuse is set where there is no policy to go by and the settings say
 	// that then nothing may be created.
 	refuse error
@@ -38,50 +39,51 @@ func load(s settings.Settings, settingsErr error, hadFile, keep bool) loaded {
 	if hadFile {
 		builtin = nil
 	}
-	p, file, err := readPolicy(s, builtin)
+	p, files, err := loadFiles(s, builtin)
 	if settingsErr != nil {
 		err = errors.Join(settingsErr, err)
 	}
 	if err == nil {
-		result := loaded{inForce: inForce{policy: p, origin: file.Origin}}
+		result := loaded{inForce: inForce{policy: p, origin: files.Origin}}
 		if keep {
-			result.warning = s.SaveLastGood(file)
+			result.warning = policyfile.SaveLastGood(s, files)
 		}
 		return result
 	}
 	last, ok, lastErr := lastGood(s)
 	if ok {
-		return loaded{inForce: inForce{policy: last, origin: settings.OriginLastGood}, rejected: err}
+		return loaded{inForce: inForce{policy: last, origin: policyfile.OriginLastGood}, rejected: err}
 	}
-	fallback, parseErr := policy.Parse(policy.File{Name: settings.BuiltInName, Data: config.Policy()})
+	fallback, parseErr := policy.Parse(policy.File{Name: policyfile.BuiltInName, Data: config.Policy()})
 	if parseErr != nil {
 		// The embedded policy is tested; a build without that test must still
 		// not take the node down.
-		fallback = &policy.Policy{Version: 1, Mode: policy.ModeAudit, Default: "allow", Name: settings.BuiltInName}
+		fallback = &policy.Policy{Version: 1, Mode: policy.ModeAudit, Default: "allow", Name: policyfile.BuiltInName}
 	}
 	fallback.Mode = policy.ModeAudit
-	result := loaded{inForce: inForce{policy: fallback, origin: settings.OriginBuiltIn}, rejected: err, warning: lastErr}
+	result := loaded{inForce: inForce{policy: fallback, origin: policyfile.OriginBuiltIn}, rejected: err, warning: lastErr}
 	if s.Guard.OnPolicyError == settings.PolicyErrorDeny {
 		result.refuse = noPolicy(err)
 	}
 	return result
 }
 
-func readPolicy(s settings.Settings, builtin []byte) (*policy.Policy, settings.PolicyFile, error) {
-	file, err := s.ReadPolicy(builtin)
-	if err != nil {
-		return nil, file, err
+// loadFiles is policyfile.Load. The files may be half written, and are parsed
+// whenever they change: a mistake of ours in it is one in the policy, and not the
+// end of the daemon.
+func loadFiles(s settings.Settings, builtin []byte) (p *policy.Policy, files policyfile.Set, err error) {
+	if fault := catch(func() { p, files, err = policyfile.Load(s, builtin) }); fault != nil {
+		return nil, policyfile.Set{}, fmt.Errorf("a fault in mountward itself, at these policy files: %s", fault.text)
 	}
-	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
-	return p, file, err
+	return p, files, err
 }
 
 func lastGood(s settings.Settings) (*policy.Policy, bool, error) {
-	file, ok, err := s.LastGood()
+	files, ok, err := policyfile.LastGood(s)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	p, err := policy.Parse(policy.File{Name: file.Name, Data: file.Data})
+	p, err := files.Parse()
 	return p, err == nil, err
 }
 

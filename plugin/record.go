@@ -25,7 +25,7 @@ func (f inForce) source() string {
 
 func (d *daemon) recordLoaded(f inForce) {
 	d.trail.Load().Record(audit.PolicyLoaded{
-		Policy: f.record(), Source: f.source(), Default: string(f.policy.Default), Rules: len(f.policy.Rules),
+		Policy: f.record(), Source: f.source(), Default: string(f.policy.Default), Rules: len(f.policy.Rules), DropIns: f.policy.DropIns,
 	})
 }
 
@@ -69,7 +69,7 @@ func noteworthy(plan apply.Plan) bool {
 		return true
 	}
 	for _, o := range plan.Outcomes {
-		if o.Result != facts.Unchanged || len(o.Audited) > 0 {
+		if o.Result != facts.Unchanged || len(o.Noted()) > 0 {
 			return true
 		}
 	}

@@ -93,7 +93,7 @@ func (d *daemon) policyStatus() control.Policy {
 	f := d.force.Load()
 	p := control.Policy{
 		Name: f.policy.Name, SHA256: f.policy.SHA256, Source: f.source(), Mode: string(f.policy.Mode),
-		Default: string(f.policy.Default), Rules: len(f.policy.Rules), Configured: d.settings.Policy,
+		Default: string(f.policy.Default), Rules: len(f.policy.Rules), Files: 1 + len(f.policy.DropIns), Configured: d.settings.Policy,
 	}
 	if err := d.state.mistakes(); err != nil {
 		all := audit.PolicyErrors(err)

@@ -97,7 +97,7 @@ func destinations(mounts []facts.Mount) map[string]int {
 func (p *planner) outcome(m facts.Mount, d policy.Decision) facts.Outcome {
 	o := facts.Outcome{
 		Mount: m, Asked: m.Requested(), Action: d.Action, Result: facts.Unchanged,
-		Rule: d.Rule, Position: d.Position,
+		Rule: d.Rule, Position: d.Position, Shadow: d.Shadow,
 	}
 	for _, a := range d.Audited {
 		o.Audited = append(o.Audited, a.Rule)

@@ -27,7 +27,7 @@ func (d Decision) describe() description {
 
 	var rules, mounts, devices, findings []string
 	for _, o := range d.Outcomes {
-		rules = append(append(rules, o.Rule), o.Audited...)
+		rules = append(append(rules, o.Rule), o.Noted()...)
 		mounts = append(mounts, outcomeText(o))
 		if o.Mount.Host != nil && !o.Mount.Host.Device.IsZero() {
 			devices = append(devices, o.Mount.Host.Device.String())
@@ -53,6 +53,9 @@ func outcomeText(o facts.Outcome) string {
 	text += string(o.Result)
 	if o.Reason != "" {
 		text += " (" + o.Reason + ")"
+	}
+	for _, s := range o.Shadow {
+		text += "; " + shadow(s)
 	}
 	return text
 }

@@ -66,7 +66,7 @@ func gravity(o facts.Outcome) int {
 		return 3
 	case o.Result == facts.Deferred:
 		return 2
-	case len(o.Audited) > 0:
+	case len(o.Noted()) > 0:
 		return 1
 	default:
 		return 0
@@ -105,8 +105,7 @@ func (d Decision) sentence(o facts.Outcome) (string, priority) {
 		text := fmt.Sprintf("%sset %s %s at start in the mount namespace of %s (%s)", would, mount, change(o), d.Container, rule(o, ", "))
 		return withReason(text, o), prioNotice
 	default:
-		return fmt.Sprintf("noted mount %s %s in %s (audit rule %s)",
-			mount, request(o.Asked), d.Container, quoteAll(o.Audited)), prioNotice
+		return fmt.Sprintf("noted mount %s %s in %s (%s)", mount, request(o.Asked), d.Container, notes(o)), prioNotice
 	}
 }
 
@@ -127,6 +126,30 @@ func rule(o facts.Outcome, separator string) string {
 		return name
 	}
 	return name + separator + word(o.Position)
+}
+
+// notes names the rules that matched and decided nothing.
+func notes(o facts.Outcome) string {
+	var all []string
+	if len(o.Audited) > 0 {
+		all = append(all, "audit rule "+quoteAll(o.Audited))
+	}
+	for _, s := range o.Shadow {
+		all = append(all, shadow(s))
+	}
+	return strings.Join(all, "; ")
+}
+
+// shadow says what a rule in audit mode would have done.
+func shadow(s facts.Shadow) string {
+	would := string(s.Action)
+	switch s.Action {
+	case facts.ActionDeny:
+		would = "refuse"
+	case facts.ActionSet:
+		would += " " + option(s.Propagation)
+	}
+	return fmt.Sprintf("rule %q in audit mode would %s", s.Rule, would)
 }
 
 func quoteAll(names []string) string {

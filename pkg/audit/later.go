@@ -31,7 +31,7 @@ func copiedOutcomes(all []facts.Outcome) []facts.Outcome {
 	all = slices.Clone(all)
 	for i := range all {
 		o := &all[i]
-		o.Audited = slices.Clone(o.Audited)
+		o.Audited, o.Shadow = slices.Clone(o.Audited), slices.Clone(o.Shadow)
 		o.Mount.Options = slices.Clone(o.Mount.Options)
 		o.Mount.Host = copyOf(o.Mount.Host)
 	}

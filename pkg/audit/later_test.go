@@ -23,10 +23,10 @@ func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 	findings := []facts.Finding{{Code: "x"}}
 	events := []later{
 		Missed{Container: container, Findings: findings, Outcomes: []facts.Outcome{{
-			Audited: []string{"a"}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
+			Audited: []string{"a"}, Shadow: []facts.Shadow{{Rule: "s"}}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
 		}}},
 		Decision{Container: container, Findings: findings, Outcomes: []facts.Outcome{{
-			Audited: []string{"a"}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
+			Audited: []string{"a"}, Shadow: []facts.Shadow{{Rule: "s"}}, Mount: facts.Mount{Options: []string{"rbind"}, Host: &facts.HostMount{Root: "/"}},
 		}}},
 		Leftover{Container: container, Mounts: []LeftoverMount{{Path: "/x", Backing: volumes.Backing{LVs: []string{"a/b"}}}}},
 		Crash{Container: container, Panic: "boom", Stack: "goroutine 1"},

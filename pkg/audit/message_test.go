@@ -26,6 +26,10 @@ func TestMessageReadsAlone(t *testing.T) {
 		Mount: facts.Mount{Destination: "/run"}, Asked: facts.Shared, Decided: facts.Shared,
 		Action: facts.ActionAllow, Result: facts.Unchanged, Audited: []string{"can-mount-onto-the-host"},
 	}
+	shadowed := audited
+	shadowed.Shadow = []facts.Shadow{
+		{Rule: "a", Action: facts.ActionDeny}, {Rule: "b", Action: facts.ActionSet, Propagation: facts.Slave}, {Rule: "c", Action: facts.ActionAllow},
+	}
 	byDefault := refusedOutcome()
 	byDefault.Rule, byDefault.Position, byDefault.Reason = "", "", ""
 	decision := func(refused bool, outcomes ...facts.Outcome) Decision {
@@ -95,6 +99,11 @@ func TestMessageReadsAlone(t *testing.T) {
 		"an audit rule matched": {
 			decision(false, audited),
 			`noted mount /run rshared (Bidirectional) in container app of pod prod/web-0 (audit rule "can-mount-onto-the-host")`,
+			prioNotice,
+		},
+		"a rule in audit mode matched": {
+			decision(false, shadowed),
+			`noted mount /run rshared (Bidirectional) in container app of pod prod/web-0 (audit rule "can-mount-onto-the-host"; rule "a" in audit mode would refuse; rule "b" in audit mode would set rslave; rule "c" in audit mode would allow)`,
 			prioNotice,
 		},
 		"only a finding": {
@@ -231,6 +240,11 @@ func TestMessageReadsAlone(t *testing.T) {
 		"policy loaded": {
 			PolicyLoaded{Policy: testPolicy(), Source: FromFile, Default: "allow", Rules: 12},
 			`policy /etc/mountward/policy.toml in force: mode enforce, default allow, 12 rules, sha256 3f9c3f9c3f9c`,
+			prioNotice,
+		},
+		"policy of several files": {
+			PolicyLoaded{Policy: testPolicy(), Source: FromFile, Default: "allow", Rules: 12, DropIns: []string{"/etc/mountward/policy.d/10-a.toml"}},
+			`policy /etc/mountward/policy.toml in force: mode enforce, default allow, 12 rules in 2 files, sha256 3f9c3f9c3f9c`,
 			prioNotice,
 		},
 		"last good policy and bad settings": {

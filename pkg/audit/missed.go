@@ -30,7 +30,7 @@ func (m Missed) describe() description {
 	f.policy(m.Policy)
 	var rules, mounts, findings []string
 	for _, o := range m.Outcomes {
-		rules = append(append(rules, o.Rule), o.Audited...)
+		rules = append(append(rules, o.Rule), o.Noted()...)
 		mounts = append(mounts, outcomeText(o))
 	}
 	for _, finding := range m.Findings {

@@ -16,12 +16,14 @@ type PolicyLoaded struct {
 	Source   string   `json:"source"`  // FromFile, FromBuiltIn or FromLastGood
 	Default  string   `json:"default"` // action where no rule decides
 	Rules    int      `json:"rules"`
+	DropIns  []string `json:"drop_ins,omitempty"`          // names of the files beside the main one, in their order
 	Problems []string `json:"settings_problems,omitempty"` // of mountward.toml, each with file:line:col
 }
 
 func (p PolicyLoaded) describe() description {
 	desc := description{kind: kindPolicyLoaded(), priority: prioNotice}
 	desc.fields.policy(p.Policy)
+	desc.fields.each("MOUNTWARD_DROP_IN", p.DropIns)
 	desc.fields.each("MOUNTWARD_ERROR", p.Problems)
 
 	text := fmt.Sprintf("policy %s in force", word(p.Policy.Name))
@@ -30,6 +32,9 @@ func (p PolicyLoaded) describe() description {
 		desc.priority = prioWarning
 	}
 	text += fmt.Sprintf(": mode %s, default %s, %s", p.Policy.Mode, p.Default, count(p.Rules, "rule"))
+	if n := len(p.DropIns); n > 0 {
+		text += fmt.Sprintf(" in %d files", 1+n)
+	}
 	if p.Policy.SHA256 != "" {
 		text += ", sha256 " + short(p.Policy.SHA256)
 	}

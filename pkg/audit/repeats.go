@@ -30,7 +30,7 @@ func KeyOf(d Decision) RepeatKey {
 		text = strconv.AppendBool(text, o.Would)
 		add(o.Mount.Destination, string(o.Action), string(o.Result), o.Rule, o.Position)
 		text = append(text, '+')
-		add(o.Audited...)
+		add(o.Noted()...)
 	}
 	for _, f := range d.Findings {
 		text = append(text, '\n', '-')

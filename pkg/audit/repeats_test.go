@@ -90,6 +90,7 @@ func TestKeyOfTellsDecisionsApartAndNotTriesOfOne(t *testing.T) {
 		"destination": func(d *Decision) { d.Outcomes[0].Mount.Destination = "/x" },
 		"decided":     func(d *Decision) { d.Outcomes[0].Decided = facts.Slave },
 		"audit rules": func(d *Decision) { d.Outcomes[0].Audited = []string{"x"} },
+		"shadow":      func(d *Decision) { d.Outcomes[0].Shadow = []facts.Shadow{{Rule: "x"}} },
 		"finding":     func(d *Decision) { d.Findings[0].Code = "y" },
 		"one fewer":   func(d *Decision) { d.Outcomes = d.Outcomes[:1] },
 	}

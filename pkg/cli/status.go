@@ -10,6 +10,7 @@ import (
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/rollout"
 	"github.com/mountward/mountward/pkg/settings"
 )
@@ -160,7 +161,7 @@ func (o *statusOptions) readyToEnforce(c *cobra.Command, s settings.Settings) er
 		}
 		r.Tally, r.From = tally.Shown(), rollout.Path(s.StateDir)
 	}
-	if file, err := s.ReadPolicy(nil); err == nil && stale == "" && file.SHA256() != r.Tally.Policy {
+	if file, err := policyfile.Configured(s, nil); err == nil && stale == "" && file.SHA256() != r.Tally.Policy {
 		stale = fmt.Sprintf("this was counted for another policy than the one that is in %s by now", show.Line(s.Policy))
 	}
 	if r.Answer = r.Tally.Ready(o.enough); stale != "" {

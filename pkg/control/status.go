@@ -56,6 +56,7 @@ type Policy struct {
 	Mode    string `json:"mode"`
 	Default string `json:"default"`
 	Rules   int    `json:"rules"`
+	Files   int    `json:"files,omitempty"` // the main one and its drop-ins
 	// Configured is the file that should decide, and Wrong why it does not, each
 	// mistake with its place.
 	Configured string   `json:"configured"`

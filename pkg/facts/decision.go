@@ -1,5 +1,7 @@
 package facts
 
+import "slices"
+
 // Action is what a rule does with a mount.
 type Action string
 
@@ -38,8 +40,32 @@ type Outcome struct {
 	Rule     string      `json:"rule,omitempty"`     // "" for the policy's default
 	Position string      `json:"position,omitempty"` // FILE:LINE of the rule
 	Audited  []string    `json:"audited,omitempty"`  // names of audit rules that matched
+	Shadow   []Shadow    `json:"shadow,omitempty"`   // rules in audit mode that matched
 	Would    bool        `json:"would,omitempty"`    // audit mode: what enforce mode would have done
 	Required bool        `json:"required,omitempty"` // of what was deferred: the container is refused where it cannot be made true
+}
+
+// Shadow is a rule in audit mode that matched: were it in force, it would have
+// decided this.
+type Shadow struct {
+	Rule        string      `json:"rule"`
+	Position    string      `json:"position"`
+	Reason      string      `json:"reason,omitempty"`
+	Action      Action      `json:"action"`
+	Propagation Propagation `json:"propagation"` // of ActionSet, else Unset
+}
+
+// Noted returns the names of the rules that matched and decided nothing: those
+// that audit, and those in audit mode.
+func (o Outcome) Noted() []string {
+	if len(o.Shadow) == 0 {
+		return o.Audited
+	}
+	names := slices.Clone(o.Audited)
+	for _, s := range o.Shadow {
+		names = append(names, s.Rule)
+	}
+	return names
 }
 
 // Expected returns what must be true of the mount after start: what was

@@ -24,7 +24,7 @@ func clone(e Entry) Entry {
 	for i := range e.Outcomes {
 		o := &e.Outcomes[i]
 		own(&o.Mount)
-		o.Audited = slices.Clone(o.Audited)
+		o.Audited, o.Shadow = slices.Clone(o.Audited), slices.Clone(o.Shadow)
 	}
 	return e
 }

@@ -36,6 +36,7 @@ func entry(id string) Entry {
 		Outcomes: []facts.Outcome{{
 			Mount: mount, Asked: facts.Private, Decided: facts.Slave, Action: facts.ActionSet, Result: facts.Applied,
 			Reason: "because", Rule: "r", Position: "policy.toml:12", Audited: []string{"watch"}, Would: true,
+			Shadow: []facts.Shadow{{Rule: "s", Position: "policy.toml:20", Reason: "soon", Action: facts.ActionSet, Propagation: facts.Slave}},
 		}},
 		Mode: "enforce", PolicyName: "/etc/mountward/policy.toml", PolicySHA256: "9f86", Refused: true,
 		Created: time.Date(2026, 11, 29, 20, 30, 1, 123456789, time.UTC),

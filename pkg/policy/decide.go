@@ -39,7 +39,7 @@ func (p *Policy) decide(q *query, trace bool) Decision {
 		}
 		if rule.Audit {
 			if v.matched == facts.Yes || v.matched == facts.Unknown && !rule.lenient() {
-				d.Shadow = append(d.Shadow, Shadow{rule.Name, rule.Position, rule.Reason, rule.Action, rule.Propagation})
+				d.Shadow = append(d.Shadow, rule.shadow())
 			}
 			continue // nor is what it could not tell of any weight
 		}
@@ -60,6 +60,10 @@ func (p *Policy) decide(q *query, trace bool) Decision {
 	}
 	d.Action, d.Position = p.Default, p.position
 	return d
+}
+
+func (r *Rule) shadow() facts.Shadow {
+	return facts.Shadow{Rule: r.Name, Position: r.Position, Reason: r.Reason, Action: r.Action, Propagation: r.Propagation}
 }
 
 // doubt tells what was not known and how the rule was read because of it.

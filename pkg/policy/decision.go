@@ -14,7 +14,7 @@ type Decision struct {
 	Reason      string            `json:"reason,omitempty"`
 	OnUnmet     OnUnmet           `json:"on_unmet,omitempty"`
 	Audited     []Audited         `json:"audited,omitempty"`
-	Shadow      []Shadow          `json:"shadow,omitempty"`
+	Shadow      []facts.Shadow    `json:"shadow,omitempty"`
 	// BySource is set where the deciding rule's match names sources: it is
 	// about what is mounted, whoever asked for it.
 	BySource bool     `json:"-"`
@@ -29,16 +29,6 @@ type Audited struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Shadow is a rule in audit mode that matched: were it in force, it would have
-// decided this.
-type Shadow struct {
-	Rule        string            `json:"rule"`
-	Position    string            `json:"position"`
-	Reason      string            `json:"reason,omitempty"`
-	Action      facts.Action      `json:"action"`
-	Propagation facts.Propagation `json:"propagation"` // of ActionSet, else Unset
-}
-
 // Step is one rule that was tried. For a rule that did not match, Selector is
 // the first key that failed, for one that could not be judged the first that
 // was unknown; one of except is written "except.KEY".
@@ -49,5 +39,5 @@ type Step struct {
 	Matched  facts.Truth  `json:"matched"`
 	Selector string       `json:"selector,omitempty"`
 	Why      string       `json:"why"`
-	Audit    bool         `json:"audit,omitempty"` // in audit mode: see Shadow
+	Audit    bool         `json:"audit,omitempty"` // in audit mode: see Decision.Shadow
 }

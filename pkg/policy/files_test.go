@@ -143,15 +143,18 @@ mode = "audit"
 	if parse(t, head+text).Denies() {
 		t.Error("a policy whose only deny is in audit mode can deny")
 	}
+	shadow := func(name, position, reason string, action facts.Action, p facts.Propagation) facts.Shadow {
+		return facts.Shadow{Rule: name, Position: position, Reason: reason, Action: action, Propagation: p}
+	}
 	tests := map[string]struct {
 		mount      facts.Mount
 		privileged facts.Answer
-		want       []Shadow
+		want       []facts.Shadow
 		audited    int
 	}{
-		"denied":        {bind("/x", "/a", "rshared"), facts.Is(false, ""), []Shadow{{"shadow", "p.toml:5", "soon", "deny", facts.Unset}}, 0},
-		"set":           {bind("/x", "/a", "rprivate"), facts.Is(false, ""), []Shadow{{"follow", "p.toml:11", "", "set", facts.Slave}}, 0},
-		"two":           {bind("/x", "/a", "rprivate"), facts.Is(true, ""), []Shadow{{"follow", "p.toml:11", "", "set", facts.Slave}, {"known", "p.toml:17", "", "allow", facts.Unset}}, 0},
+		"denied":        {bind("/x", "/a", "rshared"), facts.Is(false, ""), []facts.Shadow{shadow("shadow", "p.toml:5", "soon", "deny", facts.Unset)}, 0},
+		"set":           {bind("/x", "/a", "rprivate"), facts.Is(false, ""), []facts.Shadow{shadow("follow", "p.toml:11", "", "set", facts.Slave)}, 0},
+		"two":           {bind("/x", "/a", "rprivate"), facts.Is(true, ""), []facts.Shadow{shadow("follow", "p.toml:11", "", "set", facts.Slave), shadow("known", "p.toml:17", "", "allow", facts.Unset)}, 0},
 		"cannot tell":   {bind("/x", "/a"), facts.CannotTell("no bundle"), nil, 0},
 		"another mount": {bind("/x", "/a", "rslave"), facts.Is(false, ""), nil, 0},
 		"that audits":   {bind("/noted", "/a", "rslave"), facts.Is(false, ""), nil, 1},

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/mountward/mountward/pkg/internal/file"
+	"github.com/mountward/mountward/pkg/internal/strict"
 )
 
 // Source says where the settings come from: the text that NRI hands to a
@@ -33,9 +36,9 @@ func (s Source) Load() (Settings, string, error) {
 	if path == "" {
 		path = DefaultPath
 	}
-	data, err := readRegular(path, maxSize)
+	data, err := file.ReadRegular(path, strict.MaxSize)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && !s.Explicit && absent(path):
+	case errors.Is(err, fs.ErrNotExist) && !s.Explicit && file.Absent(path):
 		return Default(), "defaults", nil
 	case err != nil:
 		return Default(), path, fmt.Errorf("read settings %s: %w", path, err)

@@ -1,6 +1,4 @@
-// Package settings reads mountward.toml and keeps what the daemon must find
-// again after a restart: the bytes of its policy, and the last ones that were
-// good.
+// Package settings reads mountward.toml.
 //
 // Nothing here stops the daemon. A mistake in the settings gives what could be
 // read of them and an error, which the caller treats like a mistake in the

@@ -91,7 +91,7 @@ func connection(s control.Status) string {
 }
 
 func policyLine(p control.Policy) string {
-	text := fmt.Sprintf("%s: mode %s, default %s, %d rules, from %s", Word(p.Name), p.Mode, p.Default, p.Rules, p.Source)
+	text := fmt.Sprintf("%s: mode %s, default %s, %s, from %s", Word(p.Name), p.Mode, p.Default, Rules(p.Rules, p.Files), p.Source)
 	if p.SHA256 != "" {
 		text += ", sha256 " + p.SHA256
 	}
@@ -100,6 +100,16 @@ func policyLine(p control.Policy) string {
 	}
 	if len(p.Wrong) > 0 {
 		text += "; " + Word(p.Configured) + " IS NOT IN FORCE:"
+	}
+	return text
+}
+
+// Rules says how many rules a policy has, and in how many files where it has
+// drop-ins.
+func Rules(n, files int) string {
+	text := plural(n, "rule")
+	if files > 1 {
+		text += fmt.Sprintf(" in %d files", files)
 	}
 	return text
 }

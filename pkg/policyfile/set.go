@@ -1,0 +1,31 @@
+package policyfile
+
+import "github.com/mountward/mountward/pkg/policy"
+
+// Origin says where the files of a policy came from.
+type Origin string
+
+// The origins.
+const (
+	OriginFile     Origin = "file"
+	OriginBuiltIn  Origin = "built-in"
+	OriginLastGood Origin = "last-good"
+)
+
+// BuiltInName is the name of the built-in policy in positions.
+const BuiltInName = "built-in"
+
+// Set is the text of a policy: all its files, named by the paths they were read
+// from.
+type Set struct {
+	Main    policy.File
+	DropIns []policy.File
+	Origin  Origin
+}
+
+// SHA256 returns the checksum that the policy has when it is parsed; see
+// policy.Sum.
+func (s Set) SHA256() string { return policy.Sum(s.Main, s.DropIns...) }
+
+// Parse parses the files.
+func (s Set) Parse() (*policy.Policy, error) { return policy.Parse(s.Main, s.DropIns...) }
