@@ -12,6 +12,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/device"
@@ -67,6 +68,8 @@ type daemon struct {
 	known      atomic.Bool  // the node was synchronized with before
 	working    atomic.Int32 // handlers whose work has not ended
 	reload     sync.Mutex
+	wishes     *reloads // to load the policy anew
+	tried      atomic.Pointer[string] // fingerprint of the policy files that were loaded last, good or not
 	hostPaths  hostPaths
 }
 
@@ -76,7 +79,7 @@ func newDaemon(source settings.Source, stderr *os.File) *daemon {
 		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
 		lives:   newLives(time.Now),
 		state:   newState(time.Now()), started: make(chan struct{}), rollout: new(rollout.Count),
-		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery),
+		repeats: audit.NewRepeats(audit.RepeatsKept, audit.RepeatsEvery), wishes: newReloads(),
 	}
 	d.kubelet = newKubelet("/proc", func(root, evidence string) {
 		d.log().WithField("evidence", evidence).Info("the kubelet's root directory is " + root)
@@ -188,9 +191,9 @@ func (d *daemon) loadPolicy() {
 	d.reload.Lock()
 	defer d.reload.Unlock()
 	current := d.force.Load()
-	hadFile := current != nil && current.refuse == nil && current.origin != policyfile.OriginBuiltIn
 	standby := d.standby.Load() != nil
-	next := load(d.settings, d.mistakes, hadFile, !standby)
+	next := load(d.settings, d.mistakes, d.builtin(), !standby)
+	d.tried.Store(&next.tried)
 	d.state.judged(next.rejected)
 	if standby { // the one that decides keeps it and tells of it
 		if next.rejected == nil || current == nil {
@@ -221,6 +224,16 @@ func (d *daemon) loadPolicy() {
 		return
 	}
 	d.recordLoaded(next.inForce)
+}
+
+// builtin returns the built-in policy where it may stand in: no policy file is in
+// force.
+func (d *daemon) builtin() []byte {
+	current := d.force.Load()
+	if current != nil && current.refuse == nil && current.origin != policyfile.OriginBuiltIn {
+		return nil
+	}
+	return config.Policy()
 }
 
 // close flushes the trail.

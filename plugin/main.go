@@ -39,8 +39,9 @@ func run() int {
 	})
 }
 
-// serve runs until the connection ends for good or a signal asks to stop;
-// SIGHUP reloads the policy meanwhile.
+// serve runs until the connection ends for good or a signal asks to stop; the
+// policy is reloaded meanwhile, by SIGHUP, by a command, and when its files
+// change.
 func (d *daemon) serve(ctx context.Context, connection func(context.Context, *daemon) error) error {
 	defer d.close()
 	// Little memory matters more here than a few microseconds: what a start
@@ -56,18 +57,8 @@ func (d *daemon) serve(ctx context.Context, connection func(context.Context, *da
 		every: control.WatchdogEvery(os.Getenv("WATCHDOG_USEC"), os.Getenv("WATCHDOG_PID")),
 	}
 	var beside sync.WaitGroup
-	beside.Go(func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-hangup:
-				if d.trail.Load() != nil { // else the policy was not read yet
-					beat.reload()
-				}
-			}
-		}
-	})
+	beside.Go(func() { d.reloadWhenAsked(ctx, hangup, beat.reload) })
+	beside.Go(func() { d.watchPolicy(ctx) })
 	beside.Go(func() { beat.run(ctx) })
 	beside.Go(func() { d.listen(ctx) })
 	beside.Go(func() { d.keepCount(ctx) })

@@ -27,24 +27,33 @@ type loaded struct {
 	rejected error
 	// warning is why no copy of it could be kept.
 	warning error
+	// tried is the fingerprint of the files it was loaded from.
+	tried string
+}
+
+// fingerprint tells apart what there is to load: the checksum of the files, else
+// why they cannot be read.
+func fingerprint(files policyfile.Set, err error) string {
+	if files.Origin == "" {
+		return err.Error()
+	}
+	return string(files.Origin) + " " + files.SHA256()
 }
 
 // load reads the configured policy. Where that fails it falls back: to the
 // last good policy, else to the built-in one in audit mode, else (settings
 // guard.on_policy_error = "deny") to none. A mistake in the settings counts as
-// one in the policy. hadFile says that a policy file was in force before, keep
-// that a copy of a good one is to be saved.
-func load(s settings.Settings, settingsErr error, hadFile, keep bool) loaded {
-	builtin := config.Policy()
-	if hadFile {
-		builtin = nil
-	}
-	p, files, err := loadFiles(s, builtin)
+// one in the policy. builtin is as of policyfile.Configured, keep says that a copy
+// of a good policy is to be saved.
+func load(s settings.Settings, settingsErr error, builtin []byte, keep bool) (result loaded) {
+	p, files, err := policyfile.Load(s, builtin)
+	tried := fingerprint(files, err)
+	defer func() { result.tried = tried }()
 	if settingsErr != nil {
 		err = errors.Join(settingsErr, err)
 	}
 	if err == nil {
-		result := loaded{inForce: inForce{policy: p, origin: files.Origin}}
+		result = loaded{inForce: inForce{policy: p, origin: files.Origin}}
 		if keep {
 			result.warning = policyfile.SaveLastGood(s, files)
 		}
@@ -61,21 +70,11 @@ func load(s settings.Settings, settingsErr error, hadFile, keep bool) loaded {
 		fallback = &policy.Policy{Version: 1, Mode: policy.ModeAudit, Default: "allow", Name: policyfile.BuiltInName}
 	}
 	fallback.Mode = policy.ModeAudit
-	result := loaded{inForce: inForce{policy: fallback, origin: policyfile.OriginBuiltIn}, rejected: err, warning: lastErr}
+	result = loaded{inForce: inForce{policy: fallback, origin: policyfile.OriginBuiltIn}, rejected: err, warning: lastErr}
 	if s.Guard.OnPolicyError == settings.PolicyErrorDeny {
 		result.refuse = noPolicy(err)
 	}
 	return result
-}
-
-// loadFiles is policyfile.Load. The files may be half written, and are parsed
-// whenever they change: a mistake of ours in it is one in the policy, and not the
-// end of the daemon.
-func loadFiles(s settings.Settings, builtin []byte) (p *policy.Policy, files policyfile.Set, err error) {
-	if fault := catch(func() { p, files, err = policyfile.Load(s, builtin) }); fault != nil {
-		return nil, policyfile.Set{}, fmt.Errorf("a fault in mountward itself, at these policy files: %s", fault.text)
-	}
-	return p, files, err
 }
 
 func lastGood(s settings.Settings) (*policy.Policy, bool, error) {

@@ -18,9 +18,9 @@ func runCommand(p Program) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "run as a service on containerd's NRI socket",
-		Long: `Run connects to containerd's NRI socket and stays. SIGHUP reloads the policy;
-SIGTERM ends it. When containerd launches the program itself from its plugin
-directory, no verb is needed.`,
+		Long: `Run connects to containerd's NRI socket and stays. It loads the policy anew
+when its files change, and on SIGHUP; SIGTERM ends it. When containerd launches
+the program itself from its plugin directory, no verb is needed.`,
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			config.Explicit = c.Flags().Changed("config")

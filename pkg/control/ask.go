@@ -18,8 +18,12 @@ import (
 // socket, nobody listens at it, or nothing comes back.
 var ErrNoAnswer = errors.New("no daemon answers")
 
-// askTime bounds the whole of a question, whatever the daemon does.
-const askTime = 5 * time.Second
+// askTime bounds the whole of a question, whatever the daemon does, and
+// reloadTime how much longer that takes for which files are read.
+const (
+	askTime    = 5 * time.Second
+	reloadTime = 10 * time.Second
+)
 
 // busyPause is how long to wait before asking again one that has too much to do.
 const busyPause = 50 * time.Millisecond
@@ -28,7 +32,11 @@ const busyPause = 50 * time.Millisecond
 // response that says the request failed is an error.
 func Ask(ctx context.Context, dir string, r Request) (Response, error) {
 	r.Schema = RequestSchema
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	within := askTime
+	if r.Verb == VerbReload {
+		within += reloadTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
 		response, err := ask(ctx, dir, r)

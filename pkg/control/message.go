@@ -22,6 +22,7 @@ type Verb string
 const (
 	VerbStatus    Verb = "status"
 	VerbEmergency Verb = "emergency"
+	VerbReload    Verb = "reload"
 )
 
 // The bounds of an emergency. A day is enough to mend a node, and a forgotten
@@ -52,6 +53,9 @@ type Response struct {
 	// Warning is what a person should know though the request did not fail.
 	Warning string  `json:"warning,omitempty"`
 	Status  *Status `json:"status,omitempty"`
+	// Policy answers a reload: what is in force after it, and why not what is
+	// configured.
+	Policy *Policy `json:"policy,omitempty"`
 }
 
 // parseRequest reads a request as strictly as it can: what is not understood is
@@ -76,13 +80,13 @@ func parseRequest(line []byte) (Request, error) {
 	switch {
 	case r.Schema != RequestSchema:
 		return r, otherSchema(r.Schema)
-	case r.Verb == VerbStatus && r.For == "" && !r.End:
+	case (r.Verb == VerbStatus || r.Verb == VerbReload) && r.For == "" && !r.End:
 		return r, nil
 	case r.Verb == VerbEmergency:
 		_, err := r.Duration()
 		return r, err
-	case r.Verb == VerbStatus:
-		return r, errors.New("read request: status takes no duration")
+	case r.Verb == VerbStatus || r.Verb == VerbReload:
+		return r, fmt.Errorf("read request: %s takes no duration", r.Verb)
 	default:
 		return r, fmt.Errorf("this daemon does not know the request %.40q: use the command line of its version", string(r.Verb))
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -70,7 +71,7 @@ func FuzzRequest(f *testing.F) {
 		switch {
 		case r.Schema != RequestSchema:
 			t.Errorf("schema %q", r.Schema)
-		case r.Verb == VerbStatus && r.For == "" && !r.End:
+		case (r.Verb == VerbStatus || r.Verb == VerbReload) && r.For == "" && !r.End:
 		case r.Verb != VerbEmergency || err != nil:
 			t.Errorf("%+v: %v", r, err)
 		case r.End && d != 0, !r.End && (d < MinEmergency || d > MaxEmergency):
@@ -166,6 +167,15 @@ var errTest = errors.New("no")
 type fake struct{ asked chan time.Duration }
 
 func (f fake) Status() Status { return Status{Schema: StatusSchema, PID: 7} }
+
+// Reload takes until ctx ends where nobody waits for what is asked.
+func (f fake) Reload(ctx context.Context) (Policy, error) {
+	if f.asked != nil {
+		return Policy{Name: "p", Wrong: []string{"p:1:1: x"}}, nil
+	}
+	<-ctx.Done()
+	return Policy{}, errTest
+}
 
 func (f fake) Emergency(d time.Duration) (string, error) {
 	if d == time.Second {

@@ -20,9 +20,13 @@ import (
 const maxConnections = 16
 
 // Daemon is what answers requests. Its methods are called from many goroutines
-// and must not wait for anything.
+// and must not wait for anything, but for Reload.
 type Daemon interface {
 	Status() Status
+	// Reload loads the policy anew and returns what is in force then. It waits
+	// for the files until ctx ends; an error says that it cannot tell what came
+	// of it.
+	Reload(ctx context.Context) (Policy, error)
 	// Emergency lets the daemon stand aside for a time, or no longer where that
 	// is 0. The warning is for who asked.
 	Emergency(d time.Duration) (warning string, err error)
@@ -71,7 +75,7 @@ func (l *Listener) Serve(ctx context.Context, version string, daemon Daemon) {
 				defer func() { <-slots }()
 				// The end waits for nobody who is silent.
 				defer context.AfterFunc(over, func() { _ = conn.SetReadDeadline(time.Now()) })()
-				serve(conn, version, daemon)
+				serve(over, conn, version, daemon)
 			})
 		default:
 			answer(conn, Response{Version: version, Error: "too many requests at one time", Busy: true})
@@ -81,7 +85,7 @@ func (l *Listener) Serve(ctx context.Context, version string, daemon Daemon) {
 }
 
 // serve answers one connection.
-func serve(conn *net.UnixConn, version string, daemon Daemon) {
+func serve(ctx context.Context, conn *net.UnixConn, version string, daemon Daemon) {
 	defer conn.Close()
 	response := Response{Version: version}
 	request, err := receive(conn)
@@ -89,7 +93,7 @@ func serve(conn *net.UnixConn, version string, daemon Daemon) {
 		return // nobody is told, and nothing is done
 	}
 	if err == nil {
-		err = handle(&response, request, daemon)
+		err = handle(ctx, &response, request, daemon)
 	}
 	if err != nil {
 		response.Error = err.Error()
@@ -98,22 +102,32 @@ func serve(conn *net.UnixConn, version string, daemon Daemon) {
 }
 
 // handle does what is asked. A mistake of ours in it costs this answer alone.
-func handle(response *Response, r Request, daemon Daemon) (err error) {
+func handle(ctx context.Context, response *Response, r Request, daemon Daemon) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the daemon failed: %v", p)
 		}
 	}()
-	if r.Verb == VerbStatus {
+	switch r.Verb {
+	case VerbStatus:
 		s := daemon.Status()
 		response.Status = &s
 		return nil
+	case VerbReload:
+		ctx, cancel := context.WithTimeout(ctx, reloadTime)
+		defer cancel()
+		p, err := daemon.Reload(ctx)
+		if err == nil {
+			response.Policy = &p
+		}
+		return err
+	default:
+		d, err := r.Duration()
+		if err == nil {
+			response.Warning, err = daemon.Emergency(d)
+		}
+		return err
 	}
-	d, err := r.Duration()
-	if err == nil {
-		response.Warning, err = daemon.Emergency(d)
-	}
-	return err
 }
 
 var errNotRoot = errors.New("only root may ask")

@@ -83,10 +83,40 @@ func TestAskAndAnswer(t *testing.T) {
 	if _, err = Ask(t.Context(), dir, Request{Verb: VerbEmergency, End: true}); err != nil || <-asked != 0 {
 		t.Errorf("end: %v", err)
 	}
+	r, err = Ask(t.Context(), dir, Request{Verb: VerbReload})
+	if err != nil || r.Policy == nil || r.Policy.Name != "p" || len(r.Policy.Wrong) != 1 || r.Status != nil {
+		t.Errorf("reload %+v, %v", r, err)
+	}
 	for length, want := range map[string]string{"1s": errTest.Error(), "2s": "the daemon failed: boom", "0s": "want 1s to 24h"} {
 		if _, err := Ask(t.Context(), dir, Request{Verb: VerbEmergency, For: length}); err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, ErrNoAnswer) {
 			t.Errorf("%s: %v, want an answer with %q", length, err, want)
 		}
+	}
+}
+
+// TestAReloadThatHangsIsOver in a time that is bounded, with an answer, and
+// others are answered meanwhile.
+func TestAReloadThatHangsIsOver(t *testing.T) {
+	needsRoot(t)
+	dir := t.TempDir()
+	served(t, dir, fake{})
+	done := make(chan error, 1)
+	go func() {
+		_, err := Ask(context.Background(), dir, Request{Verb: VerbReload})
+		done <- err
+	}()
+	for range 3 {
+		if _, err := Ask(t.Context(), dir, Request{Verb: VerbStatus}); err != nil {
+			t.Error(err)
+		}
+	}
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), errTest.Error()) || errors.Is(err, ErrNoAnswer) {
+			t.Errorf("%v, want the daemon's answer", err)
+		}
+	case <-time.After(reloadTime + patience):
+		t.Fatal("it hangs")
 	}
 }
 

@@ -27,6 +27,9 @@ const (
 // passes is how often the files are read until two passes in a row agree.
 const passes = 5
 
+// ErrChanging matches the error for files of which no two passes agreed.
+var ErrChanging = errors.New("its files change while they are read")
+
 // passPause is between two that do not.
 const passPause = 10 * time.Millisecond
 
@@ -45,7 +48,7 @@ func Read(path string) (Set, error) {
 		set, err = again, againErr
 		time.Sleep(passPause)
 	}
-	return Set{}, fmt.Errorf("read policy %s: its files change while they are read; try again", path)
+	return Set{}, fmt.Errorf("read policy %s: %w; try again", path, ErrChanging)
 }
 
 func same(a, b Set) bool {

@@ -1,6 +1,10 @@
 package policyfile
 
-import "github.com/mountward/mountward/pkg/policy"
+import (
+	"fmt"
+
+	"github.com/mountward/mountward/pkg/policy"
+)
 
 // Origin says where the files of a policy came from.
 type Origin string
@@ -27,5 +31,14 @@ type Set struct {
 // policy.Sum.
 func (s Set) SHA256() string { return policy.Sum(s.Main, s.DropIns...) }
 
-// Parse parses the files.
-func (s Set) Parse() (*policy.Policy, error) { return policy.Parse(s.Main, s.DropIns...) }
+// Parse parses the files. They are parsed whenever they change, perhaps half
+// written: a fault of ours in it is an error of the policy, and not the end of
+// the daemon.
+func (s Set) Parse() (p *policy.Policy, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			p, err = nil, fmt.Errorf("read policy %s: a fault in mountward itself, please report it: %v", s.Main.Name, fault)
+		}
+	}()
+	return policy.Parse(s.Main, s.DropIns...)
+}

@@ -90,14 +90,20 @@ func connection(s control.Status) string {
 	return text
 }
 
-func policyLine(p control.Policy) string {
+// Policy is the policy in force, in one line.
+func Policy(p control.Policy) string {
+	if p.Source == "none" {
+		return "none: every container is refused"
+	}
 	text := fmt.Sprintf("%s: mode %s, default %s, %s, from %s", Word(p.Name), p.Mode, p.Default, Rules(p.Rules, p.Files), p.Source)
 	if p.SHA256 != "" {
 		text += ", sha256 " + p.SHA256
 	}
-	if p.Source == "none" {
-		text = "none: every container is refused"
-	}
+	return text
+}
+
+func policyLine(p control.Policy) string {
+	text := Policy(p)
 	if len(p.Wrong) > 0 {
 		text += "; " + Word(p.Configured) + " IS NOT IN FORCE:"
 	}
