@@ -68,7 +68,7 @@ type daemon struct {
 	known      atomic.Bool  // the node was synchronized with before
 	working    atomic.Int32 // handlers whose work has not ended
 	reload     sync.Mutex
-	wishes     *reloads // to load the policy anew
+	wishes     *reloads               // to load the policy anew
 	tried      atomic.Pointer[string] // fingerprint of the policy files that were loaded last, good or not
 	hostPaths  hostPaths
 }
