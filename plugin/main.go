@@ -58,7 +58,7 @@ func (d *daemon) serve(ctx context.Context, connection func(context.Context, *da
 	}
 	var beside sync.WaitGroup
 	beside.Go(func() { d.reloadWhenAsked(ctx, hangup, beat.reload) })
-	beside.Go(func() { d.watchPolicy(ctx) })
+	beside.Go(func() { d.safely("watching the policy files", func() { d.watchPolicy(ctx) }) })
 	beside.Go(func() { beat.run(ctx) })
 	beside.Go(func() { d.listen(ctx) })
 	beside.Go(func() { d.keepCount(ctx) })
