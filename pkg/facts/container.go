@@ -33,7 +33,7 @@ func (p Pod) Static() Answer {
 type Container struct {
 	ID            string            `json:"id"`
 	Name          string            `json:"name,omitempty"`
-	Image         string            `json:"image,omitempty"`
+	Image         string            `json:"image,omitempty"` // as the runtime names it; "" where it does not tell (before containerd 2.4)
 	Labels        map[string]string `json:"-"`
 	Pod           Pod               `json:"pod"`
 	Mounts        []Mount           `json:"mounts"`
@@ -67,6 +67,13 @@ type Mount struct {
 	// Actual is what is really mounted there in the running container; zero
 	// before it exists.
 	Actual Identity `json:"actual,omitzero"`
+
+	// Volume is filled in where a policy asks for it; see VolumeOf.
+	Volume Volume `json:"volume,omitzero"`
+
+	// Storage is nil where nobody looked for it, which is always so before the
+	// container runs.
+	Storage *Storage `json:"-"`
 }
 
 // Requested returns the propagation the mount asks for.
@@ -83,7 +90,8 @@ func (m Mount) Bind() bool {
 func (m Mount) ReadOnly() bool { return lastOf(m.Options, "ro", "rw") == "ro" }
 
 // RecursiveReadOnly reports the option "rro", a promise that propagation would
-// break: mounts that arrive later are not read-only.
+// break: mounts that arrive later are not read-only. containerd writes it in
+// the place of "ro", not beside it (2.4.2 internal/cri/opts).
 func (m Mount) RecursiveReadOnly() bool { return m.has("rro") }
 
 // CleanDestination returns the destination the kernel will see, "/" joined for

@@ -68,3 +68,21 @@ func (s MountState) Shared() bool { return s.Peer != 0 }
 // Receives reports whether a slave of this mount sees any later mount: its own
 // group's, or only those from above.
 func (s MountState) Receives() bool { return s.Peer != 0 || s.Master != 0 }
+
+// Is reports whether a mount in this state is of a kind: "shared" where it has a
+// peer group and "slave" where it has a master, so that one that has both is
+// either; "private" where it has neither and may be bound.
+func (s MountState) Is(kind Propagation) bool {
+	switch kind {
+	case Shared:
+		return s.Peer != 0
+	case Slave:
+		return s.Master != 0
+	case Unbindable:
+		return s.Unbindable
+	case Private:
+		return s == MountState{}
+	default:
+		return false
+	}
+}
