@@ -3,50 +3,71 @@ package policy
 import "github.com/mountward/mountward/pkg/facts"
 
 // condition is what stands under match, where all keys must hold, or under
-// except, where none may.
-type condition []selector
-
-// any answers whether at least one key holds, with the key that the answer
-// rests on: the first that holds, else the first that is unknown, else none.
-func (c condition) any(q *query, strict bool) (facts.Truth, selector) {
-	var unknown selector
-	for _, s := range c {
-		switch s.match(q, strict) {
-		case facts.Yes:
-			return facts.Yes, s
-		case facts.Unknown:
-			if unknown == nil {
-				unknown = s
-			}
-		case facts.No:
-		}
-	}
-	if unknown != nil {
-		return facts.Unknown, unknown
-	}
-	return facts.No, nil
+// except, where none may. The first so many keys, fixed, are about the container:
+// what they come to is the same for all its mounts.
+type condition struct {
+	keys  []selector
+	fixed int
 }
 
-// holds answers whether all keys hold, with the key that the answer rests on:
-// the first that fails, else the first that is unknown, else none.
-func (c condition) holds(q *query, strict bool) (facts.Truth, selector) {
-	var unknown selector
-	for _, s := range c {
-		switch s.match(q, strict) {
-		case facts.No:
-			return facts.No, s
-		case facts.Unknown:
-			if unknown == nil {
-				unknown = s
-			}
-		case facts.Yes:
+// answer is what some keys come to: the truth, and the key that it rests on.
+type answer struct {
+	truth facts.Truth
+	key   int // -1: on none of them
+}
+
+// settle asks keys until one has the truth that settles the matter: No where all
+// must hold, Yes where one is enough. Else it rests on the first that is unknown.
+func settle(keys []selector, q *query, strict bool, settles facts.Truth) answer {
+	unknown := -1
+	for i, s := range keys {
+		switch t := s.match(q, strict); {
+		case t == settles:
+			return answer{t, i}
+		case t == facts.Unknown && unknown < 0:
+			unknown = i
 		}
 	}
-	if unknown != nil {
-		return facts.Unknown, unknown
+	if unknown >= 0 {
+		return answer{facts.Unknown, unknown}
 	}
-	return facts.Yes, nil
+	return answer{opposite(settles), -1}
 }
+
+func opposite(t facts.Truth) facts.Truth {
+	if t == facts.Yes {
+		return facts.No
+	}
+	return facts.Yes
+}
+
+// ask answers whether all keys hold (settles is No) or any does (it is Yes).
+// known keeps what those about the container come to.
+func (c *condition) ask(q *query, strict bool, settles facts.Truth, known *kept) (facts.Truth, selector) {
+	if !known.asked {
+		*known = kept{true, settle(c.keys[:c.fixed], q, strict, settles)}
+	}
+	result := known.answer
+	if result.truth != settles {
+		rest := settle(c.keys[c.fixed:], q, strict, settles)
+		if rest.key >= 0 && (result.key < 0 || rest.truth == settles) {
+			result = answer{rest.truth, rest.key + c.fixed}
+		}
+	}
+	if result.key < 0 {
+		return result.truth, nil
+	}
+	return result.truth, c.keys[result.key]
+}
+
+// kept is the answer of the keys about the container, once they were asked.
+type kept struct {
+	asked bool
+	answer
+}
+
+// memo is what one rule keeps from mount to mount of a container.
+type memo struct{ match, except kept }
 
 // verdict is whether a rule matches, and what that rests on.
 type verdict struct {
@@ -59,14 +80,14 @@ type verdict struct {
 // try answers whether the rule matches: match, and nothing under except. A rule that lets
 // a mount be reads its match strictly and its except leniently; one that
 // refuses or reports does the reverse. Doubt is never in the pod's favour.
-func (r *Rule) try(q *query) verdict {
+func (r *Rule) try(q *query, m *memo) verdict {
 	strict := r.lenient()
-	matched, selector := r.match.holds(q, strict)
+	matched, selector := r.match.ask(q, strict, facts.No, &m.match)
 	v := verdict{matched, selector, strict, false}
 	if matched == facts.No || r.except == nil {
 		return v
 	}
-	switch excepted, selector := r.except.any(q, !strict); excepted {
+	switch excepted, selector := r.except.ask(q, !strict, facts.Yes, &m.except); excepted {
 	case facts.Yes:
 		return verdict{facts.No, selector, !strict, true}
 	case facts.Unknown:

@@ -10,13 +10,15 @@ import (
 // With trace, each lists the rules that were tried.
 //
 // The policy's mode has no part in it: what is done with a decision is the
-// caller's, and so is that static pods are never refused.
+// caller's, and so is that static pods are never refused. Rules about logical
+// volumes, which only audit, are passed over for mounts without Storage.
 func (p *Policy) Decide(c facts.Container, env Env, trace bool) []Decision {
 	q := &query{
 		binding:   binding{env: env, globs: make([]boundGlob, p.globs)},
 		container: &c,
 		static:    c.Pod.Static(),
 	}
+	memos := make([]memo, len(p.Rules))
 	decisions := make([]Decision, len(c.Mounts))
 	for i := range c.Mounts {
 		if !c.Mounts[i].Bind() {
@@ -24,16 +26,22 @@ func (p *Policy) Decide(c facts.Container, env Env, trace bool) []Decision {
 			continue
 		}
 		q.ask(&c.Mounts[i])
-		decisions[i] = p.decide(q, trace)
+		decisions[i] = p.decide(q, memos, trace)
 	}
 	return decisions
 }
 
-func (p *Policy) decide(q *query, trace bool) Decision {
+func (p *Policy) decide(q *query, memos []memo, trace bool) Decision {
 	d := Decision{Judged: true}
 	for i := range p.Rules {
 		rule := &p.Rules[i]
-		v := rule.try(q)
+		if rule.stored && q.mount.Storage == nil {
+			if trace {
+				d.Trace = append(d.Trace, Step{rule.Name, rule.Position, rule.Action, facts.Unknown, keyLVM, "it is tried when the container runs and its storage was looked up"})
+			}
+			continue
+		}
+		v := rule.try(q, &memos[i])
 		if trace {
 			d.Trace = append(d.Trace, Step{rule.Name, rule.Position, rule.Action, v.matched, v.key(), v.why(q), rule.Audit})
 		}
@@ -50,7 +58,7 @@ func (p *Policy) decide(q *query, trace bool) Decision {
 			continue
 		}
 		if rule.Action == facts.ActionAudit {
-			d.Audited = append(d.Audited, Audited{rule.Name, rule.Position, rule.Reason})
+			d.Audited = append(d.Audited, Audited{rule.Name, rule.Position, rule.Reason, rule.stored})
 			continue
 		}
 		d.Action, d.Propagation, d.OnUnmet = rule.Action, rule.Propagation, rule.OnUnmet

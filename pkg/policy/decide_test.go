@@ -51,7 +51,7 @@ match = {}
 except.source = ["/other"]
 action = "audit"
 `)
-	watched := []Audited{{"watch", "p.toml:5", "seen"}}
+	watched := []Audited{{Rule: "watch", Position: "p.toml:5", Reason: "seen"}}
 	tests := map[string]struct {
 		mount facts.Mount
 		want  Decision
@@ -73,7 +73,7 @@ action = "audit"
 		},
 		"the default, after an audit": {
 			bind("/x", "/a", "rslave"),
-			Decision{Judged: true, Action: "allow", Position: "p.toml:3", Audited: []Audited{{"never reached by /data", "p.toml:27", ""}}},
+			Decision{Judged: true, Action: "allow", Position: "p.toml:3", Audited: []Audited{{Rule: "never reached by /data", Position: "p.toml:27"}}},
 		},
 		"the default": {
 			bind("/other", "/a"),

@@ -27,6 +27,9 @@ type Audited struct {
 	Rule     string `json:"rule"`
 	Position string `json:"position"`
 	Reason   string `json:"reason,omitempty"`
+	// Stored is set for a rule about logical volumes: it is tried only where the
+	// mount's Storage was looked up.
+	Stored bool `json:"stored,omitempty"`
 }
 
 // Step is one rule that was tried. For a rule that did not match, Selector is

@@ -109,27 +109,6 @@ func matchRest(rest, below string) bool {
 	}
 }
 
-// nameGlob is a glob for a name. A name is one component: a slash that a
-// tenant puts into it must not take it out of the reach of "*".
-type nameGlob struct{ text, pattern string }
-
-func newNameGlob(text string) (nameGlob, error) {
-	if strings.Contains(text, "${") {
-		return nameGlob{}, fmt.Errorf("glob %q: variables stand only in source and destination", text)
-	}
-	if err := checkGlob(text, text); err != nil {
-		return nameGlob{}, err
-	}
-	return nameGlob{text, strings.ReplaceAll(text, "/", slash)}, nil
-}
-
-// slash stands for "/" in names; no name can hold it.
-const slash = "\x00"
-
-func (g nameGlob) match(name string) bool {
-	return doublestar.MatchUnvalidated(g.pattern, strings.ReplaceAll(name, "/", slash))
-}
-
 // escapeMeta makes a text match only itself.
 func escapeMeta(text string) string {
 	var b strings.Builder

@@ -132,7 +132,7 @@ func (q *query) named() []facts.Hazard {
 }
 
 func (m *matcher) hazards(codes []string) {
-	if !m.given(keyHazard, len(codes)) {
+	if !m.given(len(codes), keyHazard) {
 		return
 	}
 	var s hazardSelector

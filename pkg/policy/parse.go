@@ -38,7 +38,7 @@ func Parse(main File, dropIns ...File) (*Policy, error) {
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
-	c.policy.globs, c.policy.prefixes = c.globs, c.sources
+	c.policy.globs, c.policy.prefixes, c.policy.asked = c.globs, c.sources, asked(c.policy.Rules)
 	return c.policy, nil
 }
 

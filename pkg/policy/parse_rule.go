@@ -35,16 +35,33 @@ func (c *compiler) rule(i int, raw *rawRule) Rule {
 		before := len(c.errors)
 		except := c.condition(at("except"), raw.Except, true)
 		r.except = &except
-		if len(except) == 0 && len(c.errors) == before {
+		if len(except.keys) == 0 && len(c.errors) == before {
 			c.fail(at("except"), "an empty except takes every mount out of the rule: leave it out")
 		}
 	}
+	c.stored(i, raw, &r)
 	c.set(at, raw, &r)
 	r.Audit = raw.Mode == string(ModeAudit) && r.Action != facts.ActionAudit // that never decides anyway
 	if c.document.Has(at("mode")...) && raw.Mode != string(ModeAudit) {
 		c.fail(at("mode"), `"mode" of a rule must be %q, not %q: a rule without it follows the mode of the policy, which stands above the first header`, ModeAudit, raw.Mode)
 	}
 	return r
+}
+
+// stored checks that only a rule that audits asks for logical volumes.
+func (c *compiler) stored(i int, raw *rawRule, r *Rule) {
+	for _, under := range []string{"match", "except"} {
+		if !c.document.Has("rule", i, under, keyLVM) {
+			continue
+		}
+		r.stored = true
+		switch r.Action {
+		case facts.ActionAllow, facts.ActionSet, facts.ActionDeny:
+			c.fail([]any{"rule", i, under, keyLVM},
+				"\"lvm\" needs action = \"audit\", not %q: which logical volume a mount is on is looked up when the container runs, so that no storage can hold up its start; write action = \"audit\", or ask for volume.driver, volume.kind or source", raw.Action)
+		case facts.ActionAudit:
+		}
+	}
 }
 
 // set checks the keys that only action = "set" has.

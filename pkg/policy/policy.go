@@ -28,6 +28,7 @@ type Policy struct {
 	position string // of the default
 	globs    int    // path globs in all rules; each has its place in a binding
 	prefixes []*pathGlob
+	asked    map[string]bool // the keys that rules ask for, as traces name them
 }
 
 // Mode says whether decisions are carried out.
@@ -64,4 +65,5 @@ type Rule struct {
 
 	match  condition
 	except *condition
+	stored bool // asks for logical volumes
 }

@@ -6,6 +6,7 @@ import "github.com/mountward/mountward/pkg/facts"
 type query struct {
 	binding
 	container   *facts.Container
+	mount       *facts.Mount
 	static      facts.Answer
 	hazards     map[string][]facts.Hazard // of the container, by destination; nil until asked for
 	asked       facts.Propagation
@@ -19,7 +20,7 @@ type query struct {
 }
 
 func (q *query) ask(m *facts.Mount) {
-	q.asked, q.raw, q.destination = m.Requested(), m.Destination, m.CleanDestination()
+	q.mount, q.asked, q.raw, q.destination = m, m.Requested(), m.Destination, m.CleanDestination()
 	q.given, _ = facts.CleanAbs(m.Source)
 	q.canonical, q.identity = "", facts.Identity{}
 	if m.Host != nil {

@@ -1,6 +1,11 @@
 package policy
 
-import "github.com/mountward/mountward/pkg/facts"
+import (
+	"slices"
+	"strings"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
 
 // Denies reports whether the policy can deny any mount, by a rule or by its
 // default. Where it cannot there is nothing to decide once more at start.
@@ -18,28 +23,52 @@ func (p *Policy) Denies() bool {
 
 // AsksPrivilege reports whether a rule asks if the container is privileged.
 // Where none does, a better answer at start can change no decision.
-func (p *Policy) AsksPrivilege() bool { return p.asks(keyPrivileged) }
+func (p *Policy) AsksPrivilege() bool { return p.asked[keyPrivileged] }
 
 // AsksHazards reports whether a rule asks for hazards. Where none does,
 // Container.Hazards need not be known.
-func (p *Policy) AsksHazards() bool { return p.asks(keyHazard) }
+func (p *Policy) AsksHazards() bool { return p.asked[keyHazard] }
 
-func (p *Policy) asks(key string) bool {
-	for i := range p.Rules {
-		rule := &p.Rules[i]
-		if rule.match.names(key) || rule.except != nil && rule.except.names(key) {
-			return true
+// AsksVolumes reports whether a rule asks for the volume of a mount. Where none
+// does, Mount.Volume need not be known.
+func (p *Policy) AsksVolumes() bool { return p.asked[keyVolume] }
+
+// AsksKinds reports whether a rule asks for the kind of a volume, which the path
+// of a sub-path does not tell.
+func (p *Policy) AsksKinds() bool { return p.asked[keyVolumeKind] }
+
+// AsksDrivers reports whether a rule asks for the driver of a volume, which
+// nearly always only a file of the kubelet tells.
+func (p *Policy) AsksDrivers() bool { return p.asked[keyVolumeDriver] }
+
+// AsksStorage reports whether a rule asks for logical volumes. Where none does,
+// Mount.Storage need not be known.
+func (p *Policy) AsksStorage() bool { return p.asked[keyLVM] }
+
+// asked returns the keys that the rules ask for, and the tables that these are
+// in.
+func asked(rules []Rule) map[string]bool {
+	all := map[string]bool{}
+	for i := range rules {
+		rules[i].match.note(all)
+		if rules[i].except != nil {
+			rules[i].except.note(all)
 		}
 	}
-	return false
+	return all
+}
+
+func (c condition) note(all map[string]bool) {
+	for _, s := range c.keys {
+		table, _, _ := strings.Cut(s.key(), ".")
+		all[table], all[s.key()] = true, true
+		if t, ok := s.(together); ok {
+			condition{keys: t.keys}.note(all)
+		}
+	}
 }
 
 // names reports whether the condition has the key.
 func (c condition) names(key string) bool {
-	for _, s := range c {
-		if s.key() == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.keys, func(s selector) bool { return s.key() == key })
 }

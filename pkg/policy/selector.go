@@ -42,50 +42,6 @@ func (s nameSelector) why(q *query, _ bool) string {
 	return fmt.Sprintf("it is %q, wants %s", s.value(q), orNames(s.globs))
 }
 
-// labelSelector holds where the pod has a label and its value is in one of the
-// globs.
-type labelSelector struct {
-	label string
-	globs []nameGlob
-}
-
-func (s labelSelector) key() string { return fmt.Sprintf("pod_labels.%q", s.label) }
-
-func (s labelSelector) match(q *query, _ bool) facts.Truth {
-	value, ok := q.container.Pod.Labels[s.label]
-	return truth(ok && anyName(s.globs, value))
-}
-
-func (s labelSelector) why(q *query, _ bool) string {
-	value, ok := q.container.Pod.Labels[s.label]
-	if !ok {
-		return fmt.Sprintf("the pod has no such label, wants %s", orNames(s.globs))
-	}
-	return fmt.Sprintf("it is %q, wants %s", value, orNames(s.globs))
-}
-
-// labelsSelector holds where all its labels do.
-type labelsSelector []labelSelector
-
-func (s labelsSelector) key() string { return "pod_labels" }
-
-func (s labelsSelector) match(q *query, strict bool) facts.Truth {
-	for _, label := range s {
-		if label.match(q, strict) == facts.No {
-			return facts.No
-		}
-	}
-	return facts.Yes
-}
-
-func (s labelsSelector) why(q *query, strict bool) string {
-	var all []string
-	for _, label := range s {
-		all = append(all, fmt.Sprintf("%q: %s", label.label, label.why(q, strict)))
-	}
-	return strings.Join(all, ", ")
-}
-
 // answerSelector holds where a fact with three answers is what it wants.
 type answerSelector struct {
 	name  string
@@ -157,8 +113,8 @@ func (s destinationSelector) why(q *query, _ bool) string {
 }
 
 func anyName(globs []nameGlob, name string) bool {
-	for _, g := range globs {
-		if g.match(name) {
+	for i := range globs {
+		if globs[i].match(name) {
 			return true
 		}
 	}

@@ -15,11 +15,23 @@ type checker struct {
 	errors Errors
 }
 
-// place is what surrounds a value: the keys of the struct that holds it, and
-// how the file addresses that struct.
+// place is what surrounds a value: the keys of the struct that holds it, how
+// the file addresses that struct, and what surrounds it in turn.
 type place struct {
 	fields map[string]reflect.Type
 	path   []string
+	outer  *place
+}
+
+// owner returns the nearest place whose struct has the key for such a value, or
+// nil.
+func (p *place) owner(name string, child *node) *place {
+	for ; p != nil; p = p.outer {
+		if t, ok := p.fields[name]; ok && (child == nil || fits(child, t)) {
+			return p
+		}
+	}
+	return nil
 }
 
 func (c *checker) fail(offset int, format string, args ...any) {
@@ -104,11 +116,11 @@ func (c *checker) table(n *node, t reflect.Type, path []string, in place) {
 	for _, name := range n.names() {
 		child := n.keys[name]
 		if field, ok := known[name]; ok {
-			if outer, ok := in.fields[name]; ok && n.origin == explicit && !fits(child, field) && fits(child, outer) {
-				c.swallowed(child, "key", name, path, in)
+			if outer := in.owner(name, child); outer != nil && n.origin == explicit && !fits(child, field) {
+				c.swallowed(child, "key", name, path, *outer)
 				continue
 			}
-			c.value(child, field, with(path, name), place{known, path})
+			c.value(child, field, with(path, name), place{known, path, &in})
 			continue
 		}
 		c.unknown(n, child, name, known, path, in)

@@ -30,20 +30,43 @@ func (c *checker) unknown(table, child *node, name string, known map[string]refl
 	for _, k := range names {
 		if strings.EqualFold(k, name) {
 			c.fail(child.at, "unknown key %s: write %q, keys are case-sensitive", full, k)
-			c.value(child, known[k], with(path, name), place{known, path})
+			c.value(child, known[k], with(path, name), place{known, path, &in})
 			return
 		}
 	}
-	if _, ok := in.fields[name]; ok && table.origin == explicit {
-		c.swallowed(child, "unknown key", name, path, in)
+	if outer := in.owner(name, nil); outer != nil && table.origin == explicit {
+		c.swallowed(child, "unknown key", name, path, *outer)
 		return
 	}
 	list := strings.Join(names, ", ")
-	if near := Nearest(name, names); near != "" {
+	if near := meant(name, names, known); near != "" {
 		c.fail(child.at, "unknown key %s: did you mean %q? (known here: %s)", full, near, list)
 		return
 	}
 	c.fail(child.at, "unknown key %s (known here: %s)", full, list)
+}
+
+// meant returns the known key that a key of another name stands for, or "": one
+// that is written alike, one that only its first word is missing of, or one of a
+// table that is written in one word (host_propagation for host.propagation).
+func meant(name string, names []string, known map[string]reflect.Type) string {
+	if near := Nearest(name, names); near != "" {
+		return near
+	}
+	for _, k := range names {
+		if strings.HasSuffix(k, "_"+name) {
+			return k
+		}
+		below, ok := strings.CutPrefix(name, k+"_")
+		t := known[k]
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if ok && t.Kind() == reflect.Struct && fields(t)[below] != nil {
+			return k + "." + below
+		}
+	}
+	return ""
 }
 
 // swallowed reports a key that was meant for the table above: in TOML every
@@ -53,7 +76,7 @@ func (c *checker) swallowed(child *node, what, name string, path []string, in pl
 	owner := "the top of the file"
 	if len(in.path) > 0 {
 		owner = c.headerOf(in.path)
-		message += " or use dotted keys (" + bare(path[len(path)-1]) + ".KEY = ...) instead of that header"
+		message += " or use dotted keys (" + join(path[len(in.path):]) + ".KEY = ...) instead of that header"
 	}
 	c.fail(child.at, message, what, quote(with(path, name)), name, owner, c.headerOf(path))
 }
