@@ -22,7 +22,8 @@ type Volume struct {
 }
 
 // VolumeOf returns what the source's path shows of the mount's volume, without
-// a look at the machine, and the path as the kubelet means it. The path without
+// a look at the machine, and the path as the kubelet means it where more can be
+// found out by it. The path without
 // symbolic links counts where it is known. What is one of the pod's own volumes
 // is told by the pod's uid and the ids of its sandbox and container, which no
 // manifest can name beforehand.
@@ -52,6 +53,7 @@ func VolumeOf(c *Container, m *Mount, kubeletRoot string) (Volume, KubeletPath) 
 		v.Kind = host
 	case c.Pod.UID == "":
 		v.Kind = Untold("the uid of the pod is not known")
+		return v, KubeletPath{}
 	case k.PodUID != c.Pod.UID:
 		v.Kind = host
 	}
@@ -65,24 +67,32 @@ func (k KubeletPath) volume() Volume {
 	if name == "" {
 		name = k.PV
 	}
-	v := Volume{Kind: Says(k.Kind.Kubernetes()), Name: Says(name), Driver: none}
-	switch k.Role {
-	case PathEtcHosts, PathContainer:
+	v := Volume{Kind: Says(k.Kind.Kubernetes()), Name: Says(name), Driver: DriverOf(k)}
+	switch {
+	case k.Role == PathEtcHosts, k.Role == PathContainer:
 		return Volume{Says(VolumeNone), none, none}
-	case PathSubpath:
+	case k.Role == PathSubpath:
 		v.Kind = Untold("the path of a sub-path does not show what the volume is")
-		v.Driver = Untold(v.Kind.Why)
-	case PathVolume, PathTarget, PathDevice, PathDevStage, PathDevTarget, PathDevMap, PathDevData, PathStaged, PathStaging:
-		switch {
-		case k.Driver != "": // the staging directory of a handle, which has no name
-			v.Name, v.Driver = Untold("the path of a staging directory does not show the volume's name"), Says(k.Driver)
-		case k.Kind == KindCSI:
-			v.Driver = Untold("the path does not show the driver, and vol_data.json was not read")
-		case k.Kind == KindFlexVolume:
-			v.Driver = Says(strings.Replace(k.Plugin, "~", "/", 1))
-		}
+		v.Driver = v.Kind
+	case k.Driver != "": // the staging directory of a handle
+		v.Name = Untold("the path of a staging directory does not show the volume's name")
 	}
 	return v
+}
+
+// DriverOf returns the driver of a volume as its path shows it: a FlexVolume
+// driver as VENDOR/DRIVER, of CSI only in a staging directory.
+func DriverOf(k KubeletPath) Word {
+	switch {
+	case k.Driver != "":
+		return Says(k.Driver)
+	case k.Kind == KindCSI:
+		return Untold("the path does not show the driver, and vol_data.json was not read")
+	case k.Kind == KindFlexVolume:
+		return Says(strings.Replace(k.Plugin, "~", "/", 1))
+	default:
+		return Says("")
+	}
 }
 
 // criDirectory is the directory of containerd's CRI plugin, below containerd's

@@ -26,10 +26,7 @@ type volumeData struct {
 
 // hint reads the driver and handle of a CSI volume of a pod.
 func (m *mapper) hint(ctx context.Context, t *Mount, k facts.KubeletPath) {
-	dir := facts.KubeletPath{
-		Root: k.Root, Role: facts.PathVolume, PodUID: k.PodUID, Plugin: k.Plugin, Kind: k.Kind, Volume: k.Volume,
-	}.Path()
-	d, err := m.volumeData(ctx, dir, k.Volume)
+	d, err := volumeDataIn(ctx, m.Host, parentOf(k), k.Volume)
 	if err != nil {
 		t.HintWhy = because(err)
 		return
@@ -37,9 +34,18 @@ func (m *mapper) hint(ctx context.Context, t *Mount, k facts.KubeletPath) {
 	t.Driver, t.Handle, t.Lifecycle = d.Driver, d.Handle, d.Lifecycle
 }
 
-func (m *mapper) volumeData(ctx context.Context, dir, volume string) (volumeData, error) {
+// parentOf is the directory of a pod's CSI volume, in which its target is.
+func parentOf(k facts.KubeletPath) string {
+	return facts.KubeletPath{
+		Root: k.Root, Role: facts.PathVolume, PodUID: k.PodUID, Plugin: k.Plugin, Kind: k.Kind, Volume: k.Volume,
+	}.Path()
+}
+
+// volumeDataIn reads the file in a directory, which must be about the volume; ""
+// takes any.
+func volumeDataIn(ctx context.Context, host Files, dir, volume string) (volumeData, error) {
 	file := dir + "/vol_data.json"
-	text, err := m.Host.ReadFile(ctx, file, maxVolumeData)
+	text, err := host.ReadFile(ctx, file, maxVolumeData)
 	if errors.Is(err, fs.ErrNotExist) {
 		return volumeData{}, errors.New("the kubelet has no vol_data.json of it")
 	}
@@ -47,7 +53,7 @@ func (m *mapper) volumeData(ctx context.Context, dir, volume string) (volumeData
 		return volumeData{}, err
 	}
 	d, err := parseVolumeData(text)
-	if err == nil && d.Volume != "" && d.Volume != volume {
+	if err == nil && d.Volume != "" && volume != "" && d.Volume != volume {
 		err = fmt.Errorf("it is about volume %s", printable(d.Volume))
 	}
 	if err != nil {

@@ -125,7 +125,7 @@ func (m *mapper) nameRaw(ctx context.Context, r *Raw, of []facts.KubeletPath) {
 		return
 	}
 	dir := facts.KubeletPath{Root: k.Root, Role: facts.PathDevData, PV: k.Volume}.Path()
-	d, err := m.volumeData(ctx, dir, k.Volume)
+	d, err := volumeDataIn(ctx, m.Host, dir, k.Volume)
 	if err != nil {
 		r.HintWhy = because(err)
 		return
