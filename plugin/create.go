@@ -56,6 +56,7 @@ func (d *daemon) request(ctx context.Context, h *host, container *facts.Containe
 	h.resolve(ctx, container.Mounts)
 	env := h.env(ctx, force.policy, false)
 	container.Role = facts.Role(container.Mounts, env.KubeletRoot)
+	h.volumes(ctx, force.policy, container, env.KubeletRoot)
 	where := dangerous(env.Vars)
 	container.Hazards = hazard.Check(hazard.Asked(*container, where))
 	plan := apply.Spec(apply.Request{

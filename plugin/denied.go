@@ -38,10 +38,11 @@ func (p *plugin) deniedNow(ctx context.Context, x *examination, force *inForce) 
 	if len(s.questions) == 0 {
 		return nil
 	}
-	env := x.judged(ctx, &container, force)
+	env := x.judged(ctx, &container, force, true)
 	for _, q := range s.questions {
 		container.Mounts = append(container.Mounts, q.mount)
 	}
+	p.host.volumes(ctx, force.policy, &container, env.KubeletRoot)
 	return s.answer(force.policy.Decide(container, env, false))
 }
 

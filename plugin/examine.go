@@ -118,9 +118,9 @@ func (x *examination) made(force *inForce) facts.Container {
 }
 
 // judged adds to the container what follows from the whole list of mounts that it
-// asked for, and returns what the policy's paths lead to now.
-func (x *examination) judged(ctx context.Context, container *facts.Container, force *inForce) policy.Env {
-	env := x.host.env(ctx, force.policy, true)
+// asked for, and returns what the policy's paths lead to; fresh is as for env.
+func (x *examination) judged(ctx context.Context, container *facts.Container, force *inForce, fresh bool) policy.Env {
+	env := x.host.env(ctx, force.policy, fresh)
 	asked := make([]facts.Mount, len(x.entry.Outcomes))
 	for i, o := range x.entry.Outcomes {
 		asked[i] = o.Mount

@@ -63,8 +63,9 @@ func (p *plugin) inside(ctx context.Context, x *examination, force *inForce) err
 // those that were asked for.
 func (p *plugin) decideNow(ctx context.Context, x *examination, force *inForce, mounts []facts.Mount) []policy.Decision {
 	container := x.made(force)
-	env := x.judged(ctx, &container, force)
+	env := x.judged(ctx, &container, force, true)
 	container.Mounts = mounts
+	p.host.volumes(ctx, force.policy, &container, env.KubeletRoot)
 	return force.policy.Decide(container, env, false)
 }
 

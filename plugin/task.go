@@ -49,6 +49,7 @@ func (p *plugin) recordTask(x *examination, f *inForce) {
 		// The handler's context is over by now.
 		sources.Lookup = x.answers.By(func(path string) (facts.HostMount, error) { return sources.Host.Lookup(ctx, path) })
 		event.Task = volumes.Map(ctx, sources, event.PID, rootfs)
+		event.Stored = x.stored(ctx, f, event.Task)
 		p.recordViews(event, vars.KubeletRoot)
 	})
 }

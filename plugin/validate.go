@@ -128,6 +128,7 @@ func (d *daemon) denied(ctx context.Context, h *host, container facts.Container,
 	env := h.env(ctx, force.policy, false)
 	container.Mounts = final
 	container.Role = facts.Role(final, env.KubeletRoot)
+	h.volumes(ctx, force.policy, &container, env.KubeletRoot)
 	if force.policy.AsksHazards() {
 		container.Hazards = hazard.Check(hazard.Asked(container, dangerous(env.Vars)))
 	}

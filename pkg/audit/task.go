@@ -15,6 +15,18 @@ type Task struct {
 	Container Container `json:"container"`
 	Policy    Policy    `json:"policy,omitzero"`
 	volumes.Task
+	// Stored are the rules about logical volumes that matched.
+	Stored []Stored `json:"audited,omitempty"`
+}
+
+// Stored is a rule with action "audit" that asks for logical volumes, and matched
+// a mount.
+type Stored struct {
+	Mount    string   `json:"mount"` // destination
+	Rule     string   `json:"rule"`
+	Position string   `json:"position"` // FILE:LINE
+	Reason   string   `json:"reason,omitempty"`
+	Unknown  []string `json:"unknown,omitempty"` // facts that were not known and mattered to the decision about the mount
 }
 
 func (t Task) describe() description {
@@ -31,6 +43,11 @@ func (t Task) describe() description {
 		mounts = append(mounts, rawText(r))
 		names, handles = append(names, r.Volume), append(handles, r.Handle)
 	}
+	var rules []string
+	for _, s := range t.Stored {
+		rules = append(rules, s.Rule)
+	}
+	f.each("MOUNTWARD_RULE", rules)
 	lvs, devices := t.storedOn()
 	f.each("MOUNTWARD_MOUNT", mounts)
 	f.each("MOUNTWARD_VOLUME", names)
@@ -169,6 +186,12 @@ func (t Task) headline() string {
 	text += fmt.Sprintf(", %d on logical volumes", on)
 	if on > 0 {
 		text += ": " + strings.Join(named, ", ")
+	}
+	for i, s := range t.Stored {
+		if i == maxNamed {
+			return fmt.Sprintf("%s; and %d more by rule", text, len(t.Stored)-maxNamed)
+		}
+		text += fmt.Sprintf("; %s is recorded by rule %s", word(s.Mount), word(s.Rule))
 	}
 	return text
 }

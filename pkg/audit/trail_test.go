@@ -100,12 +100,17 @@ func TestTaskFieldsNameEveryVolumeAndDeviceOnce(t *testing.T) {
 				{Number: facts.DeviceNumber{Major: 8, Minor: 16}, Kind: device.Disk},
 			}}}},
 		},
+		Stored: []Stored{{Mount: "/a", Rule: "watch vg0", Position: "p:4"}, {Mount: "/b", Rule: "watch vg0", Position: "p:4"}},
 	}, noon())
+	if message := string(got.fields[0].Value); !strings.HasSuffix(message, `; /a is recorded by rule "watch vg0"; /b is recorded by rule "watch vg0"`) {
+		t.Errorf("message %s", message)
+	}
 	for name, want := range map[string][]string{
 		"MOUNTWARD_LV":         {"vg0/pvc-1", "vg0/pvc-2", "vg0/far", "vg0/near", "vg9/pv"},
 		"MOUNTWARD_DEVICE":     {"8:1", "253:2", "253:7", "253:9", "253:1", "8:16"},
 		"MOUNTWARD_VOLUME":     {"data", "pvc-2"},
 		"MOUNTWARD_CSI_HANDLE": {"h-1", "h-2"},
+		"MOUNTWARD_RULE":       {"watch vg0"},
 		"MOUNTWARD_MOUNT": {
 			"/a csi data ext4 253:2 vg0/pvc-1 master:3", "/b 253:2 vg0/pvc-1", "/c secret tmpfs", "/pods host-path 2 submounts",
 			"/dev/xvda raw csi pvc-2 253:7 vg0/pvc-2",
