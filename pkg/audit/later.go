@@ -34,6 +34,7 @@ func copiedOutcomes(all []facts.Outcome) []facts.Outcome {
 		o.Audited, o.Shadow = slices.Clone(o.Audited), slices.Clone(o.Shadow)
 		o.Mount.Options = slices.Clone(o.Mount.Options)
 		o.Mount.Host = copyOf(o.Mount.Host)
+		o.Mount.Storage = nil // no part of any record
 	}
 	return all
 }

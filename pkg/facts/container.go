@@ -69,10 +69,10 @@ type Mount struct {
 	Actual Identity `json:"actual,omitzero"`
 
 	// Volume is filled in where a policy asks for it; see VolumeOf.
-	Volume Volume `json:"volume,omitzero"`
+	Volume Volume `json:"-"`
 
 	// Storage is nil where nobody looked for it, which is always so before the
-	// container runs.
+	// container runs: rules that ask for it are then not tried.
 	Storage *Storage `json:"-"`
 }
 
