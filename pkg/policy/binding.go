@@ -21,44 +21,81 @@ type Env struct {
 // and each is there once. A glob whose variable is not known has none.
 func (p *Policy) Prefixes(v Vars) []string {
 	var all []string
+	expanded := p.expanded(v)
 	for _, g := range p.prefixes {
-		if prefix, missing := v.expand(g.prefix, false); missing == "" {
-			all = append(all, path.Clean(prefix))
+		if e := &expanded[g.id]; e.prefixMissing == "" {
+			all = append(all, e.prefix)
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// binding holds the path globs of a policy with the values of one node. A glob
-// is bound when a rule first needs it, once for all mounts of a container.
+// expansion is the path globs of a policy with the variables of one node.
+type expansion struct {
+	vars  Vars
+	globs []expandedGlob
+}
+
+type expandedGlob struct {
+	missing       string // variable whose value is not known
+	prefixMissing string // the same, of the prefix alone
+	prefix        string
+	rest          restGlob
+}
+
+// expanded returns the path globs with the variables replaced. The last answer
+// is kept: the variables of a node hardly ever change.
+func (p *Policy) expanded(v Vars) []expandedGlob {
+	if last := p.expansion.Load(); last != nil && last.vars == v {
+		return last.globs
+	}
+	all := make([]expandedGlob, len(p.globs))
+	for i, g := range p.globs {
+		prefix, missing := v.expand(g.prefix, false)
+		rest, missingBelow := v.expand(g.rest, true)
+		e := expandedGlob{missing, missing, path.Clean(prefix), newRestGlob(strings.ReplaceAll(rest, "//", "/"))}
+		if missing == "" {
+			e.missing = missingBelow
+		}
+		all[i] = e
+	}
+	p.expansion.Store(&expansion{v, all})
+	return all
+}
+
+// binding holds the path globs of a policy with what their prefixes lead to. A
+// glob is bound when a rule first needs it, once for all mounts of a container.
 type binding struct {
-	env   Env
-	globs []boundGlob
+	prefixes map[string]facts.HostMount
+	globs    []boundGlob
+	expanded []expandedGlob
 }
 
 type boundGlob struct {
-	ready     bool
-	missing   string // variable whose value is not known
-	prefix    string
+	*expandedGlob
 	canonical string // the prefix without symbolic links, "" where not resolved
-	identity  facts.Identity
-	rest      string
+	// root and under are the two parts of what the prefix leads to in the
+	// superblock, where that is known: they are put together for no rule.
+	known       bool
+	device      facts.DeviceNumber
+	root, under string
+}
+
+func (p *Policy) bind(env Env) binding {
+	return binding{env.Prefixes, make([]boundGlob, len(p.globs)), p.expanded(env.Vars)}
 }
 
 func (b *binding) glob(g *pathGlob) *boundGlob {
 	bound := &b.globs[g.id]
-	if bound.ready {
+	if bound.expandedGlob != nil {
 		return bound
 	}
-	prefix, missing := b.env.expand(g.prefix, false)
-	rest, missingBelow := b.env.expand(g.rest, true)
-	if missing == "" {
-		missing = missingBelow
-	}
-	*bound = boundGlob{ready: true, missing: missing, prefix: path.Clean(prefix), rest: strings.ReplaceAll(rest, "//", "/")}
-	if host, ok := b.env.Prefixes[bound.prefix]; ok {
-		bound.canonical, bound.identity = host.Canonical, host.Identity()
+	bound.expandedGlob = &b.expanded[g.id]
+	if host, ok := b.prefixes[bound.prefix]; ok {
+		bound.canonical, bound.device, bound.root = host.Canonical, host.Device, host.Root
+		bound.under, bound.known = facts.Below(host.Canonical, host.MountPoint)
+		bound.known = bound.known && host.Root != ""
 	}
 	return bound
 }
@@ -66,12 +103,28 @@ func (b *binding) glob(g *pathGlob) *boundGlob {
 // spelled reports whether a clean path is in the glob, as it is written or
 // with its prefix resolved.
 func (g *boundGlob) spelled(p string) bool {
-	return p != "" && (g.below(p, g.prefix) || g.canonical != "" && g.below(p, g.canonical))
+	return p != "" && (g.below(p, g.prefix) || g.canonical != "" && g.canonical != g.prefix && g.below(p, g.canonical))
 }
 
 // leads reports whether what a path leads to is what the glob leads to.
-func (g *boundGlob) leads(id facts.Identity) bool {
-	return !id.IsZero() && !g.identity.IsZero() && id.Device == g.identity.Device && g.below(id.Root, g.identity.Root)
+func (g *boundGlob) leads(id *facts.Identity) bool {
+	if !g.known || id.Device != g.device || !strings.HasPrefix(id.Root, g.root) {
+		return false
+	}
+	rest, ok := facts.Below(id.Root, g.root)
+	if ok && g.under != "" {
+		rest, ok = belowRelative(rest, g.under)
+	}
+	return ok && g.rest.match(rest)
+}
+
+// belowRelative is facts.Below for relative paths.
+func belowRelative(p, parent string) (string, bool) {
+	rest, ok := strings.CutPrefix(p, parent)
+	if !ok || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return strings.TrimPrefix(rest, "/"), true
 }
 
 func (g *boundGlob) below(p, prefix string) bool {
@@ -79,5 +132,5 @@ func (g *boundGlob) below(p, prefix string) bool {
 		return false
 	}
 	rest, ok := facts.Below(p, prefix)
-	return ok && matchRest(g.rest, rest)
+	return ok && g.rest.match(rest)
 }

@@ -10,22 +10,37 @@ type condition struct {
 	fixed int
 }
 
+// kinds returns, as bits, the propagations that the key about them lets be asked
+// for: all where there is none.
+func (c condition) kinds() uint8 {
+	for _, s := range c.keys {
+		if kinds, ok := s.(propagationSelector); ok {
+			var bits uint8
+			for _, kind := range kinds {
+				bits |= 1 << kind
+			}
+			return bits
+		}
+	}
+	return ^uint8(0)
+}
+
 // answer is what some keys come to: the truth, and the key that it rests on.
 type answer struct {
 	truth facts.Truth
-	key   int // -1: on none of them
+	key   int32 // -1: on none of them
 }
 
 // settle asks keys until one has the truth that settles the matter: No where all
 // must hold, Yes where one is enough. Else it rests on the first that is unknown.
 func settle(keys []selector, q *query, strict bool, settles facts.Truth) answer {
-	unknown := -1
+	unknown := int32(-1)
 	for i, s := range keys {
 		switch t := s.match(q, strict); {
 		case t == settles:
-			return answer{t, i}
+			return answer{t, int32(i)}
 		case t == facts.Unknown && unknown < 0:
-			unknown = i
+			unknown = int32(i)
 		}
 	}
 	if unknown >= 0 {
@@ -41,23 +56,33 @@ func opposite(t facts.Truth) facts.Truth {
 	return facts.Yes
 }
 
-// ask answers whether all keys hold (settles is No) or any does (it is Yes).
-// known keeps what those about the container come to.
-func (c *condition) ask(q *query, strict bool, settles facts.Truth, known *kept) (facts.Truth, selector) {
+// ofContainer answers as far as the keys about the container go, and keeps that.
+func (c *condition) ofContainer(q *query, strict bool, settles facts.Truth, known *kept) answer {
 	if !known.asked {
 		*known = kept{true, settle(c.keys[:c.fixed], q, strict, settles)}
 	}
-	result := known.answer
-	if result.truth != settles {
-		rest := settle(c.keys[c.fixed:], q, strict, settles)
-		if rest.key >= 0 && (result.key < 0 || rest.truth == settles) {
-			result = answer{rest.truth, rest.key + c.fixed}
-		}
+	return known.answer
+}
+
+// ask answers whether all keys hold (settles is No) or any does (it is Yes).
+func (c *condition) ask(q *query, strict bool, settles facts.Truth, known *kept) answer {
+	result := c.ofContainer(q, strict, settles, known)
+	if result.truth == settles {
+		return result
 	}
-	if result.key < 0 {
-		return result.truth, nil
+	rest := settle(c.keys[c.fixed:], q, strict, settles)
+	if rest.key >= 0 && (result.key < 0 || rest.truth == settles) {
+		return answer{rest.truth, rest.key + int32(c.fixed)}
 	}
-	return result.truth, c.keys[result.key]
+	return result
+}
+
+// key returns the key that an answer rests on, or nil.
+func (c *condition) key(a answer) selector {
+	if a.key < 0 {
+		return nil
+	}
+	return c.keys[a.key]
 }
 
 // kept is the answer of the keys about the container, once they were asked.
@@ -82,21 +107,19 @@ type verdict struct {
 // refuses or reports does the reverse. Doubt is never in the pod's favour.
 func (r *Rule) try(q *query, m *memo) verdict {
 	strict := r.lenient()
-	matched, selector := r.match.ask(q, strict, facts.No, &m.match)
-	v := verdict{matched, selector, strict, false}
-	if matched == facts.No || r.except == nil {
-		return v
+	matched := r.match.ask(q, strict, facts.No, &m.match)
+	if matched.truth == facts.No || r.except == nil {
+		return verdict{matched.truth, r.match.key(matched), strict, false}
 	}
-	switch excepted, selector := r.except.ask(q, !strict, facts.Yes, &m.except); excepted {
-	case facts.Yes:
-		return verdict{facts.No, selector, !strict, true}
-	case facts.Unknown:
-		if matched == facts.Yes {
-			return verdict{facts.Unknown, selector, !strict, true}
-		}
-	case facts.No:
+	excepted := r.except.ask(q, !strict, facts.Yes, &m.except)
+	switch {
+	case excepted.truth == facts.Yes:
+		return verdict{facts.No, r.except.key(excepted), !strict, true}
+	case excepted.truth == facts.Unknown && matched.truth == facts.Yes:
+		return verdict{facts.Unknown, r.except.key(excepted), !strict, true}
+	default:
+		return verdict{matched.truth, r.match.key(matched), strict, false}
 	}
-	return v
 }
 
 // lenient reports a rule that lets a mount be.

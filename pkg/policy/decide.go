@@ -13,61 +13,84 @@ import (
 // caller's, and so is that static pods are never refused. Rules about logical
 // volumes, which only audit, are passed over for mounts without Storage.
 func (p *Policy) Decide(c facts.Container, env Env, trace bool) []Decision {
-	q := &query{
-		binding:   binding{env: env, globs: make([]boundGlob, p.globs)},
-		container: &c,
-		static:    c.Pod.Static(),
-	}
-	memos := make([]memo, len(p.Rules))
+	s := &subject{binding: p.bind(env), container: &c, static: c.Pod.Static(), trace: trace}
 	decisions := make([]Decision, len(c.Mounts))
+	queries := make([]query, len(c.Mounts))
+	open := make([]*query, 0, len(c.Mounts)) // what no rule has decided yet
 	for i := range c.Mounts {
-		if !c.Mounts[i].Bind() {
-			decisions[i] = Decision{Action: facts.ActionAllow}
-			continue
+		decisions[i] = Decision{Action: facts.ActionAllow}
+		if c.Mounts[i].Bind() {
+			decisions[i] = Decision{Judged: true, Action: p.Default, Position: p.position}
+			queries[i] = query{subject: s, decision: &decisions[i]}
+			queries[i].ask(&c.Mounts[i])
+			open = append(open, &queries[i])
 		}
-		q.ask(&c.Mounts[i])
-		decisions[i] = p.decide(q, memos, trace)
+	}
+	// Rule by rule, so that what it says about the container is asked once, and
+	// most rules are done with at that.
+	for i := 0; i < len(p.Rules) && len(open) > 0; i++ {
+		open = p.Rules[i].decide(open, trace)
 	}
 	return decisions
 }
 
-func (p *Policy) decide(q *query, memos []memo, trace bool) Decision {
-	d := Decision{Judged: true}
-	for i := range p.Rules {
-		rule := &p.Rules[i]
-		if rule.stored && q.mount.Storage == nil {
-			if trace {
-				d.Trace = append(d.Trace, Step{rule.Name, rule.Position, rule.Action, facts.Unknown, keyLVM, "it is tried when the container runs and its storage was looked up"})
-			}
-			continue
-		}
-		v := rule.try(q, &memos[i])
-		if trace {
-			d.Trace = append(d.Trace, Step{rule.Name, rule.Position, rule.Action, v.matched, v.key(), v.why(q), rule.Audit})
-		}
-		if rule.Audit {
-			if v.matched == facts.Yes || v.matched == facts.Unknown && !rule.lenient() {
-				d.Shadow = append(d.Shadow, rule.shadow())
-			}
-			continue // nor is what it could not tell of any weight
-		}
-		if v.matched == facts.Unknown {
-			d.Unknown = append(d.Unknown, rule.doubt(v, q))
-		}
-		if v.matched == facts.No || v.matched == facts.Unknown && rule.lenient() {
-			continue
-		}
-		if rule.Action == facts.ActionAudit {
-			d.Audited = append(d.Audited, Audited{rule.Name, rule.Position, rule.Reason, rule.stored})
-			continue
-		}
-		d.Action, d.Propagation, d.OnUnmet = rule.Action, rule.Propagation, rule.OnUnmet
-		d.Rule, d.Position, d.Reason = rule.Name, rule.Position, rule.Reason
-		d.BySource = rule.match.names(keySource)
-		return d
+// decide asks the rule about mounts, and returns those that it does not decide.
+func (r *Rule) decide(open []*query, trace bool) []*query {
+	var m memo
+	strict := r.lenient()
+	if !trace && r.match.ofContainer(open[0], strict, facts.No, &m.match).truth == facts.No {
+		return open
 	}
-	d.Action, d.Position = p.Default, p.position
-	return d
+	left := open[:0]
+	for _, q := range open {
+		switch {
+		case r.stored && q.mount.Storage == nil:
+			if trace {
+				q.decision.Trace = append(q.decision.Trace, r.untried())
+			}
+			left = append(left, q)
+		case !trace && (r.kinds&(1<<q.asked) == 0 || r.match.ask(q, strict, facts.No, &m.match).truth == facts.No):
+			left = append(left, q) // nearly always, and nothing is to be said of it
+		case !r.decides(q, &m):
+			left = append(left, q)
+		}
+	}
+	return left
+}
+
+// untried is the step of a rule whose time has not come.
+func (r *Rule) untried() Step {
+	return Step{r.Name, r.Position, r.Action, facts.Unknown, keyLVM, "it is tried when the container runs and its storage was looked up", r.Audit}
+}
+
+// decides writes down what the rule is to the mount, and reports whether it
+// decides about it.
+func (r *Rule) decides(q *query, m *memo) bool {
+	v := r.try(q, m)
+	d := q.decision
+	if q.trace {
+		d.Trace = append(d.Trace, Step{r.Name, r.Position, r.Action, v.matched, v.key(), v.why(q), r.Audit})
+	}
+	if r.Audit {
+		if v.matched == facts.Yes || v.matched == facts.Unknown && !r.lenient() {
+			d.Shadow = append(d.Shadow, r.shadow())
+		}
+		return false // nor is what it could not tell of any weight
+	}
+	if v.matched == facts.Unknown {
+		d.Unknown = append(d.Unknown, r.doubt(v, q))
+	}
+	if v.matched == facts.No || v.matched == facts.Unknown && r.lenient() {
+		return false
+	}
+	if r.Action == facts.ActionAudit {
+		d.Audited = append(d.Audited, Audited{r.Name, r.Position, r.Reason, r.stored})
+		return false
+	}
+	d.Action, d.Propagation, d.OnUnmet = r.Action, r.Propagation, r.OnUnmet
+	d.Rule, d.Position, d.Reason = r.Name, r.Position, r.Reason
+	d.BySource = r.match.names(keySource)
+	return true
 }
 
 func (r *Rule) shadow() facts.Shadow {

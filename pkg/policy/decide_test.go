@@ -335,22 +335,3 @@ action = "deny"
 		t.Errorf("the trace changed the decision: %s", diff)
 	}
 }
-
-// A policy may be long; a container must not pay for it in garbage.
-func TestDecideAllocatesTheSameForAnyNumberOfRules(t *testing.T) {
-	rules := func(n int) *Policy {
-		var b strings.Builder
-		b.WriteString(head)
-		for i := range n {
-			fmt.Fprintf(&b, "[[rule]]\nname = \"%d\"\nmatch.source = [\"/data/%[1]d/**\", \"/*/x%[1]d\"]\nmatch.container = [\"*-%[1]d\"]\naction = \"deny\"\n", i)
-		}
-		return parse(t, b.String())
-	}
-	c := facts.Container{Name: "c", Mounts: []facts.Mount{bind("/data/x", "/a", "rprivate"), bind("/var/x", "/b", "rslave")}}
-	allocs := func(p *Policy) float64 {
-		return testing.AllocsPerRun(100, func() { p.Decide(c, Env{}, false) })
-	}
-	if few, many := allocs(rules(1)), allocs(rules(1000)); few != many {
-		t.Errorf("%v allocations with 1 rule, %v with 1000", few, many)
-	}
-}

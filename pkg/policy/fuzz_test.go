@@ -50,17 +50,31 @@ func (m *maker) host() *facts.HostMount {
 		return nil
 	}
 	at := m.identity()
-	return &facts.HostMount{Canonical: m.path(), MountPoint: m.path(), Device: at.Device, Root: at.Root}
+	state := facts.MountState{Peer: m.byte() % 2, Master: m.byte() % 2}
+	return &facts.HostMount{Canonical: m.path(), MountPoint: m.path(), Device: at.Device, Root: at.Root, State: state}
 }
 
 func (m *maker) answer() facts.Answer {
 	return facts.Answer{Truth: facts.Truth(m.byte() % 4), Why: m.text("why")}
 }
 
+func (m *maker) word(words ...string) facts.Word {
+	return facts.Word{Known: m.byte()%3 > 0, Text: m.text(words...)}
+}
+
+func (m *maker) storage() *facts.Storage {
+	s := &facts.Storage{Known: m.byte()%3 > 0}
+	for range m.byte() % 3 {
+		s.LVs = append(s.LVs, facts.LogicalVolume{VG: m.text("vg0", "vg1"), LV: m.text("a", "b")})
+	}
+	return s
+}
+
 func (m *maker) container() facts.Container {
 	c := facts.Container{
-		Name: m.text("a", "c"), Role: m.text("", facts.RoleCSINode), Privileged: m.answer(),
-		Pod: facts.Pod{Namespace: m.text("b", "kube-system"), Name: m.text("a-1")},
+		Name: m.text("a", "c"), Role: m.text("", facts.RoleCSINode), Privileged: m.answer(), UserNamespace: m.byte()%2 == 1,
+		Image: m.text("", "docker.io/library/busybox:1"),
+		Pod:   facts.Pod{Namespace: m.text("b", "kube-system"), Name: m.text("a-1"), Runtime: m.text("", "kata")},
 	}
 	for range m.byte() % 3 {
 		if c.Pod.Labels == nil {
@@ -76,6 +90,10 @@ func (m *maker) container() facts.Container {
 		}
 		if m.byte()%2 == 1 {
 			mount.Actual = m.identity()
+		}
+		mount.Volume = facts.Volume{Kind: m.word("csi", "hostPath", "none", ""), Name: m.word("pvc-1", ""), Driver: m.word("d", "")}
+		if m.byte()%2 == 1 {
+			mount.Storage = m.storage()
 		}
 		c.Mounts = append(c.Mounts, mount)
 		if m.byte()%3 == 1 {
@@ -119,12 +137,42 @@ func check(t *testing.T, p *Policy, c facts.Container, env Env) []Decision {
 		if (d.Action == facts.ActionSet) != (d.Propagation != facts.Unset) {
 			t.Fatalf("action %q with propagation %q", d.Action, d.Propagation)
 		}
+		ends(t, p, d, traced)
 		traced.Trace = nil
 		if diff := cmp.Diff(d, traced); diff != "" {
 			t.Fatalf("the trace changed the decision: %s", diff)
 		}
 	}
 	return got
+}
+
+// ends tests that the trace has the rules from the first to the one that decided,
+// or all where none did, and that only the last of them could decide.
+func ends(t *testing.T, p *Policy, d, traced Decision) {
+	t.Helper()
+	if !d.Judged {
+		if len(traced.Trace) > 0 {
+			t.Fatalf("a trace of what is not judged: %+v", traced.Trace)
+		}
+		return
+	}
+	if d.Rule == "" && len(traced.Trace) != len(p.Rules) {
+		t.Fatalf("%d of %d rules tried, and none decided", len(traced.Trace), len(p.Rules))
+	}
+	for i, step := range traced.Trace {
+		if step.Rule != p.Rules[i].Name || step.Position != p.Rules[i].Position || step.Why == "" {
+			t.Fatalf("step %d: %+v", i, step)
+		}
+		lets := step.Action == facts.ActionAllow || step.Action == facts.ActionSet
+		decides := step.Action != facts.ActionAudit && !step.Audit && (step.Matched == facts.Yes || step.Matched == facts.Unknown && !lets)
+		last := i == len(traced.Trace)-1
+		if decides != (last && d.Rule != "") {
+			t.Fatalf("step %d of %d decides %v; decision %+v, trace %+v", i, len(traced.Trace), decides, d, traced.Trace)
+		}
+		if last && d.Rule != "" && (d.Rule != step.Rule || d.Action != step.Action || d.Position != step.Position) {
+			t.Fatalf("the trace ends at %+v, rule %q decided", step, d.Rule)
+		}
+	}
 }
 
 // FuzzDecide asks several policies about made-up containers: every question

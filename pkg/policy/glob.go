@@ -94,21 +94,6 @@ func alternatives(glob string) int {
 	return product * one
 }
 
-// matchRest matches a path below a prefix, "" for the prefix itself: "/data/**"
-// covers /data, "/data/*" does not.
-func matchRest(rest, below string) bool {
-	switch {
-	case rest == "**":
-		return true
-	case below == "":
-		return strings.Trim(rest, "*/") == "" && !strings.Contains("/"+rest+"/", "/*/")
-	case rest == "":
-		return false
-	default:
-		return doublestar.MatchUnvalidated(rest, below)
-	}
-}
-
 // escapeMeta makes a text match only itself.
 func escapeMeta(text string) string {
 	var b strings.Builder

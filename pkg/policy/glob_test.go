@@ -45,7 +45,7 @@ func TestPathGlobs(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		b := binding{env: Env{Vars: vars}, globs: make([]boundGlob, 1)}
+		b := (&Policy{globs: []*pathGlob{g}}).bind(Env{Vars: vars})
 		for _, p := range test.matches {
 			if !b.glob(g).spelled(p) {
 				t.Errorf("%s must match %s", test.glob, p)

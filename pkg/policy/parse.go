@@ -59,7 +59,7 @@ type compiler struct {
 	names    map[string]string // of rules, with their positions
 	document *strict.Document  // of the file that is read
 	errors   strict.Errors     // in it
-	globs    int
+	globs    []*pathGlob
 	sources  []*pathGlob
 }
 

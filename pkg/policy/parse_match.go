@@ -151,8 +151,8 @@ func (m *matcher) paths(key string, texts []string) []*pathGlob {
 			m.fail(m.path(key, i), "%v", err)
 			continue
 		}
-		g.id = m.globs
-		m.globs++
+		g.id = len(m.globs)
+		m.globs = append(m.globs, g)
 		globs = append(globs, g)
 	}
 	return globs

@@ -30,6 +30,7 @@ func (c *compiler) rule(i int, raw *rawRule) Rule {
 		c.fail(at("match"), `"match" is missing: write match = {} for a rule about every mount`)
 	} else {
 		r.match = c.condition(at("match"), raw.Match, false)
+		r.kinds = r.match.kinds()
 	}
 	if raw.Except != nil {
 		before := len(c.errors)

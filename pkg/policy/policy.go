@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/mountward/mountward/pkg/facts"
+import (
+	"sync/atomic"
+
+	"github.com/mountward/mountward/pkg/facts"
+)
 
 // MaxRules is the largest number of rules a policy may have. (The largest size of
 // all its files together is strict.MaxSize.)
@@ -25,10 +29,12 @@ type Policy struct {
 	DropIns []string                        // names of the others, in their order
 	SHA256  string                          // over all files, see Sum
 
-	position string // of the default
-	globs    int    // path globs in all rules; each has its place in a binding
-	prefixes []*pathGlob
-	asked    map[string]bool // the keys that rules ask for, as traces name them
+	position string      // of the default
+	globs    []*pathGlob // of all rules, by id
+	prefixes []*pathGlob // of sources
+
+	expansion atomic.Pointer[expansion]
+	asked     map[string]bool // the keys that rules ask for, as traces name them
 }
 
 // Mode says whether decisions are carried out.
@@ -65,5 +71,6 @@ type Rule struct {
 
 	match  condition
 	except *condition
-	stored bool // asks for logical volumes
+	stored bool  // asks for logical volumes
+	kinds  uint8 // the propagations, as bits, of which match lets one be asked for
 }

@@ -2,18 +2,25 @@ package policy
 
 import "github.com/mountward/mountward/pkg/facts"
 
-// query is one mount of one container, prepared for matching.
-type query struct {
+// subject is one container on one node.
+type subject struct {
 	binding
-	container   *facts.Container
+	container *facts.Container
+	static    facts.Answer
+	hazards   map[string][]facts.Hazard // by destination; nil until asked for
+	trace     bool
+}
+
+// query is one of its mounts, prepared for matching.
+type query struct {
+	*subject
 	mount       *facts.Mount
-	static      facts.Answer
-	hazards     map[string][]facts.Hazard // of the container, by destination; nil until asked for
+	decision    *Decision // what is known of it so far
 	asked       facts.Propagation
 	raw         string // destination as given
 	destination string
 	given       string         // source, cleaned; "" where it is not absolute
-	canonical   string         // source on the host; "" where not resolved
+	canonical   string         // source on the host; "" where not resolved, or as given
 	identity    facts.Identity // what the source leads to; zero where not known
 	moved       bool           // what is mounted is not what the source led to
 	resolved    bool           // identity of the source on the host is known
@@ -25,6 +32,9 @@ func (q *query) ask(m *facts.Mount) {
 	q.canonical, q.identity = "", facts.Identity{}
 	if m.Host != nil {
 		q.canonical, q.identity = m.Host.Canonical, m.Host.Identity()
+	}
+	if q.canonical == q.given {
+		q.canonical = "" // says nothing more, and need not be compared
 	}
 	q.resolved, q.moved = !q.identity.IsZero(), false
 	if !m.Actual.IsZero() {

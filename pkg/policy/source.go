@@ -43,7 +43,7 @@ func (s sourceSelector) match(q *query, strict bool) facts.Truth {
 
 func leniently(q *query, g *boundGlob) facts.Truth {
 	switch {
-	case g.spelled(q.given), g.spelled(q.canonical), g.leads(q.identity):
+	case g.spelled(q.given), g.spelled(q.canonical), g.leads(&q.identity):
 		return facts.Yes
 	case q.given == "" && q.canonical == "" && q.identity.IsZero():
 		return facts.Unknown
@@ -55,9 +55,9 @@ func leniently(q *query, g *boundGlob) facts.Truth {
 func strictly(q *query, g *boundGlob) facts.Truth {
 	named := g.spelled(q.canonical) || q.canonical == "" && g.spelled(q.given)
 	switch {
-	case g.leads(q.identity):
+	case g.leads(&q.identity):
 		return facts.Yes
-	case q.moved && named && (!q.resolved || g.identity.IsZero()):
+	case q.moved && named && (!q.resolved || !g.known):
 		return facts.Unknown // the name fits, and nothing shows where it leads
 	case q.moved:
 		return facts.No

@@ -1,9 +1,10 @@
 //go:build linux
 
-// Command bench prints figures of the map, of one task and of a node with many
-// tasks and mounts, of doctor on that node, and of pins on one with many mount
-// namespaces, each beside what a person has without mountward, measured in the
-// same run. It asserts nothing; what counts are the ratios.
+// Command bench prints figures of a policy's decision, of the map, of one task
+// and of a node with many tasks and mounts, of doctor on that node, and of pins on
+// one with many mount namespaces, each of these beside what a person has without
+// mountward, measured in the same run. It asserts nothing; what counts are the
+// ratios.
 //
 // It needs root, mkfs.ext4 and, for one figure, fuser, and runs in mount and pid
 // namespaces of its own, where /var/lib and /run are empty. The verbs are those
@@ -52,6 +53,9 @@ func main() {
 	case stagePins:
 		end(runPins(*spaces))
 	default:
+		if err := decide(*rounds); err != nil {
+			end(err)
+		}
 		if err := isolate(stageMap); err != nil {
 			end(err)
 		}
