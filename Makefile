@@ -69,8 +69,9 @@ chaos: build ## kill the plugin and containerd while 500 pods come and go; fails
 	@test/scripts/prepare build
 	@cd test/runtime && $(GO) run ./chaos $(CHAOS)
 
-check: build ## the shipped policy through the daemon's own parser
+check: build ## the shipped policy through the daemon's own parser, and its tests
 	bin/mountward check config/policy.toml
+	bin/mountward test config
 
 install: build ## binary, unit, catalog, config (never overwrites $(SYSCONFDIR)); then check
 	install -D -m 0755 bin/mountward $(DESTDIR)$(BINDIR)/mountward

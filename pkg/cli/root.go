@@ -80,7 +80,7 @@ true, and records in the journal what every task is mounted on.`,
 	root.SetErr(p.Stderr)
 	root.SetVersionTemplate("mountward {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{ExitUsage, err} })
-	root.AddCommand(runCommand(p), checkCommand(), volumesCommand(thisMachine()), verifyCommand(thisMachine()),
+	root.AddCommand(runCommand(p), checkCommand(), testCommand(), volumesCommand(thisMachine()), verifyCommand(thisMachine()),
 		doctorCommand(thisMachine()), pinsCommand(thisMachine()), exposureCommand(thisMachine()),
 		explainCommand(), statusCommand(thisMachine()), reloadCommand(), emergencyCommand(p), versionCommand(p))
 

@@ -30,7 +30,7 @@ func TestHazardsOfRealWorkloads(t *testing.T) {
 	}
 	env := policy.Env{Vars: policy.Vars{KubeletRoot: root, RuntimeState: "/run/containerd", RuntimeRoot: "/var/lib/containerd"}}
 	where := hazard.Host{KubeletRoot: root, RuntimeState: env.RuntimeState}
-	all, err := workloads.Read("../policy/testdata/workloads.csv", root)
+	all, err := workloads.Read("../../config/examples/workloads.csv", root)
 	if err != nil {
 		t.Fatal(err)
 	}

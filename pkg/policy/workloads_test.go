@@ -31,7 +31,7 @@ func TestNoRealWorkloadIsBrokenByTheBuiltInPolicy(t *testing.T) {
 			p := enforced(t)
 			var nodes []string
 			var table strings.Builder
-			all, err := workloads.Read("testdata/workloads.csv", root)
+			all, err := workloads.Read("../../config/examples/workloads.csv", root)
 			if err != nil {
 				t.Fatal(err)
 			}

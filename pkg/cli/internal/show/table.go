@@ -13,9 +13,12 @@ import (
 // line as long.
 type table struct{ w *tabwriter.Writer }
 
+// newTable begins a table; without columns it has no header.
 func newTable(w io.Writer, columns ...string) table {
 	t := table{tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)}
-	t.row(columns...)
+	if len(columns) > 0 {
+		t.row(columns...)
+	}
 	return t
 }
 

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/mountward/mountward/config"
+	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/internal/file"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/policyfile"
+	"github.com/mountward/mountward/pkg/settings"
+)
+
+// policiesAt returns the paths of the policies that globs name, from a directory.
+func policiesAt(dir string, globs []string) ([]string, error) {
+	var paths []string
+	for _, glob := range globs {
+		if !filepath.IsAbs(glob) {
+			glob = filepath.Join(dir, glob)
+		}
+		found, err := filepath.Glob(glob)
+		if err != nil {
+			return nil, fmt.Errorf("find policy %s: %w", show.Word(glob), err)
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("find policy %s: there is no such file", show.Word(glob))
+		}
+		paths = append(paths, found...)
+	}
+	return paths, nil
+}
+
+// configuredPolicy reads the policy that the settings name.
+func configuredPolicy(source settings.Source) (*policy.Policy, error) {
+	s, _, err := source.Load()
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := policyfile.Load(s, config.Policy())
+	return p, err
+}
+
+// readText reads a file that is no policy, with the limits of one.
+func readText(path string) ([]byte, error) {
+	data, err := file.ReadRegular(path, policyfile.MaxSize)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}

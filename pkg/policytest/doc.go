@@ -1,0 +1,56 @@
+// Package policytest reads and runs the tests of a policy: "*_test.toml" files
+// that describe containers and say what must be decided about their mounts. It
+// is pure and decides nothing itself: role, hazards, decisions and outcomes come
+// from the functions the daemon calls, see [Judge].
+//
+//	policy = ["policy.toml"]             # what is tested, from this file's directory
+//
+//	[host]                               # of every test below; all of it may be left out
+//	kubelet_root  = "/var/lib/kubelet"   # "": not known
+//	runtime_state = "/run/containerd"
+//	runtime_root  = "/var/lib/containerd"
+//	links         = { "/var/lib/kubelet" = "/data/kubelet" }
+//	unresolved    = ["/mnt/nfs"]         # nothing at and below it can be resolved
+//	mount         = [{ at = "/data", device = "253:3", propagation = "private" }]
+//
+//	[[test]]
+//	name      = "an exporter may not mount onto the host"
+//	pod       = { namespace = "monitoring", name = "exporter-x7k2p", labels = { app = "exporter" } }
+//	container = { name = "exporter", privileged = "unknown" }
+//	mount     = [
+//	  { source = "/", destination = "/host", readonly = true },
+//	  { source = "/var/lib/kubelet", propagation = "rshared", expect = { action = "deny", rule = "nobody-else" } },
+//	]
+//
+// Where policy names several, or has a glob, every test must hold for each.
+//
+// A pod has namespace, name, uid, id, labels, annotations, static and
+// runtime_handler; a container has name, image, id, privileged (true, false or
+// "unknown"; false where it is not said) and user_namespace. A test may have a
+// host of its own, whose keys take the place of the file's.
+//
+// A mount is what the kubelet asks for: a bind to destination (the same path as
+// source where it is not said), with propagation (rprivate where it is not
+// said, as Kubernetes has it) and readonly; or exactly the type and options that
+// are written. The whole list counts, also mounts that nothing is expected of:
+// role and hazards are computed from it.
+//
+// On a host without a mount of its own for it, a path lies on "/", which is
+// shared where it is not said. A mount has at, propagation as findmnt prints it ("shared", "private",
+// "slave", "shared,slave", "unbindable"), device as lsblk prints it, root,
+// fs_type and source.
+//
+// What is expected of a mount, each only where it is written: action; rule ("" is
+// the policy's default, "hazards.MW101" its table of hazards); propagation that
+// the mount has then; audited, the names of all rules that matched and were only
+// recorded, by action = "audit" or mode = "audit"; outcome (unchanged, applied,
+// left or refused); hazards, the codes of all recorded hazards that name the
+// mount. Decisions are carried out as in mode "enforce" with the default settings.
+//
+// A file may also name containers of a table of workloads (see Effect) that its
+// policy breaks on purpose; all others must live:
+//
+//	[workloads]
+//	table  = "workloads.csv"
+//	breaks = ["Cilium / *"]
+package policytest
