@@ -74,7 +74,7 @@ func TestWhatIsWrongWithDropInsIsSaidWithTheirPlaces(t *testing.T) {
 		}},
 		"every file is looked at, in their order": {"version = 1\ndefault = \"allow\"\n", []string{"x = 1\n", "]", rule("a", "no")}, []string{
 			`policy.toml:1:1: "mode" is missing: it must be "audit" or "enforce"`,
-			`policy.d/1.toml:1:1: unknown key "x" (known here: default, hazards, mode, rule, version)`,
+			`policy.d/1.toml:1:1: unknown key "x" (known here: default, hazards, lint_ignore, mode, rule, version)`,
 			`policy.d/2.toml:1:1: no valid TOML: `,
 			`policy.d/3.toml:4:1: "action" must be "allow" or "set" or "deny" or "audit", not "no"`,
 		}},

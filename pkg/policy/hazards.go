@@ -43,7 +43,7 @@ func (c *compiler) hazards(raw map[string]string) {
 	}
 	for key, value := range raw {
 		at := []any{"hazards", key}
-		if slices.Contains([]string{"version", "mode", "default"}, key) {
+		if slices.Contains([]string{"version", "mode", "default", "lint_ignore"}, key) {
 			c.fail(at, "%q belongs to the top of the file, but a line after a header is part of that header; write it before the [hazards] header", key)
 			continue
 		}
@@ -60,24 +60,30 @@ func (c *compiler) hazards(raw map[string]string) {
 
 // hazardCode checks one code, wherever it stands.
 func (c *compiler) hazardCode(at []any, text string) (facts.HazardCode, bool) {
-	known := facts.HazardCodes()
-	if slices.Contains(known, facts.HazardCode(text)) {
-		return facts.HazardCode(text), true
+	var known []string
+	for _, code := range facts.HazardCodes() {
+		known = append(known, string(code))
 	}
-	names := make([]string, len(known))
-	for i, code := range known {
-		names[i] = string(code)
-		if strings.EqualFold(text, names[i]) {
-			c.fail(at, "unknown hazard %q: write %q", text, names[i])
-			return "", false
+	return facts.HazardCode(text), c.code(at, "hazard", text, known)
+}
+
+// code checks a code of hazards or of lint.
+func (c *compiler) code(at []any, what, text string, known []string) bool {
+	if slices.Contains(known, text) {
+		return true
+	}
+	for _, code := range known {
+		if strings.EqualFold(text, code) {
+			c.fail(at, "unknown %s %q: write %q", what, text, code)
+			return false
 		}
 	}
-	hint := fmt.Sprintf("there are %s to %s, see: mountward explain", names[0], names[len(names)-1])
-	if near := strict.Nearest(text, names); near != "" {
+	hint := fmt.Sprintf("there are %s to %s, see: mountward explain", known[0], known[len(known)-1])
+	if near := strict.Nearest(text, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q? (%s)", near, hint)
 	}
-	c.fail(at, "unknown hazard %q: %s", text, hint)
-	return "", false
+	c.fail(at, "unknown %s %q: %s", what, text, hint)
+	return false
 }
 
 // hazardSelector holds where one of the hazards of the asked list names the

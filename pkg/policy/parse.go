@@ -85,16 +85,20 @@ func (c *compiler) main(raw *rawFile) {
 	}
 	c.word([]any{"mode"}, raw.Mode, string(ModeAudit), string(ModeEnforce))
 	c.word([]any{"default"}, raw.Default, string(facts.ActionAllow), string(facts.ActionDeny))
+	p.defaultAt, p.ignore = c.document.At("default"), c.ignored([]any{"lint_ignore"}, raw.LintIgnore)
 	c.content(raw)
 }
 
 // dropIn reads a file that adds rules.
 func (c *compiler) dropIn(raw *rawFile) {
-	for _, key := range []string{"version", "default", "mode"} {
+	for _, key := range []string{"version", "default", "mode", "lint_ignore"} {
 		if c.document.Has(key) {
 			hint := ""
-			if key == "mode" {
+			switch key {
+			case "mode":
 				hint = `, or write mode = "audit" in the rules that are to be tried first`
+			case "lint_ignore":
+				hint = ", or write it in the rules it is for"
 			}
 			c.fail([]any{key}, "%q belongs to the whole policy and stands in %s alone: remove it here%s", key, c.policy.Name, hint)
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -45,6 +46,12 @@ func (c *compiler) rule(i int, raw *rawRule) Rule {
 	r.Audit = raw.Mode == string(ModeAudit) && r.Action != facts.ActionAudit // that never decides anyway
 	if c.document.Has(at("mode")...) && raw.Mode != string(ModeAudit) {
 		c.fail(at("mode"), `"mode" of a rule must be %q, not %q: a rule without it follows the mode of the policy, which stands above the first header`, ModeAudit, raw.Mode)
+	}
+	r.written = Written{
+		At:     c.document.At("rule", i),
+		Match:  c.keys(at("match"), reflect.ValueOf(raw.Match), ""),
+		Except: c.keys(at("except"), reflect.ValueOf(raw.Except), ""),
+		Ignore: c.ignored(at("lint_ignore"), raw.LintIgnore),
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/strict"
 )
 
 // MaxRules is the largest number of rules a policy may have. (The largest size of
@@ -29,9 +30,11 @@ type Policy struct {
 	DropIns []string                        // names of the others, in their order
 	SHA256  string                          // over all files, see Sum
 
-	position string      // of the default
-	globs    []*pathGlob // of all rules, by id
-	prefixes []*pathGlob // of sources
+	position  string      // of the default
+	globs     []*pathGlob // of all rules, by id
+	prefixes  []*pathGlob // of sources
+	defaultAt strict.Position
+	ignore    []Ignored
 
 	expansion atomic.Pointer[expansion]
 	asked     map[string]bool // the keys that rules ask for, as traces name them
@@ -69,8 +72,9 @@ type Rule struct {
 	// recorded with what it would have done, and the rules below it are tried.
 	Audit bool
 
-	match  condition
-	except *condition
-	stored bool  // asks for logical volumes
-	kinds  uint8 // the propagations, as bits, of which match lets one be asked for
+	match   condition
+	except  *condition
+	written Written
+	stored  bool  // asks for logical volumes
+	kinds   uint8 // the propagations, as bits, of which match lets one be asked for
 }

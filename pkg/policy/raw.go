@@ -9,6 +9,8 @@ type rawFile struct {
 	Rules   []rawRule `toml:"rule"`
 
 	Hazards map[string]string `toml:"hazards"`
+
+	LintIgnore []string `toml:"lint_ignore"`
 }
 
 type rawRule struct {
@@ -20,6 +22,7 @@ type rawRule struct {
 	Propagation string    `toml:"propagation"`
 	OnUnmet     string    `toml:"on_unmet"`
 	Mode        string    `toml:"mode"`
+	LintIgnore  []string  `toml:"lint_ignore"`
 }
 
 type rawMatch struct {

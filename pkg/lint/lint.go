@@ -1,0 +1,121 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/strict"
+	"github.com/mountward/mountward/pkg/policy"
+)
+
+// Options is what is known of the node that the policy is for.
+type Options struct {
+	Vars policy.Vars // what is empty is taken to be as installed by default
+	NRI  string      // version that the runtime was built with, such as "0.12.3"; "" where not known
+}
+
+// Finding is one thing that is perhaps not meant.
+type Finding struct {
+	Code    facts.LintCode `json:"code"`
+	File    string         `json:"file"`
+	Line    int            `json:"line"`
+	Column  int            `json:"column"` // in bytes, from 1
+	Rule    string         `json:"rule,omitempty"`
+	Message string         `json:"message"` // names the fix
+}
+
+// String returns "file:line:col: code: message".
+func (f Finding) String() string {
+	return fmt.Sprintf("%s: %s: %s", strict.Position{File: f.File, Line: f.Line, Column: f.Column}, f.Code, f.Message)
+}
+
+// Check returns the findings that the policy does not silence, in the order of
+// its rules.
+func Check(p *policy.Policy, o Options) []Finding {
+	l := &linter{policy: p, options: o, vars: defaults(o.Vars)}
+	for i := range p.Rules {
+		l.rules = append(l.rules, rule{Rule: &p.Rules[i], Written: p.Rules[i].Written(), index: i})
+	}
+	l.everyPod()
+	for i := range l.rules {
+		l.check(&l.rules[i])
+	}
+	return l.silence()
+}
+
+// linter collects findings.
+type linter struct {
+	policy  *policy.Policy
+	options Options
+	vars    policy.Vars
+	rules   []rule
+	found   []found
+}
+
+// rule is a rule of the policy with what stands in the file.
+type rule struct {
+	*policy.Rule
+	policy.Written
+	index int
+	dead  bool // decides nothing
+}
+
+type found struct {
+	Finding
+	rule *rule // nil for the policy as a whole
+}
+
+func (l *linter) check(r *rule) {
+	if r.dead = l.shadowed(r); r.dead {
+		return // all else that is wrong with it has no effect
+	}
+	for _, check := range []func(*rule){
+		l.globs, l.neverMatches, l.noSuchFact, l.raises, l.lowers, l.tenants, l.hazards, l.noReason, l.noEffect, l.wayAround,
+	} {
+		check(r)
+	}
+}
+
+func (l *linter) report(code facts.LintCode, r *rule, at strict.Position, format string, args ...any) {
+	f := Finding{Code: code, File: at.File, Line: at.Line, Column: at.Column, Message: fmt.Sprintf(format, args...)}
+	if r != nil {
+		f.Rule = r.Name
+	}
+	l.found = append(l.found, found{f, r})
+}
+
+// key returns the first key of a list with a name.
+func key(keys []policy.Key, name string) (policy.Key, bool) {
+	for _, k := range keys {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return policy.Key{}, false
+}
+
+// wants reports whether a list asks for one of a fact's two values.
+func wants(keys []policy.Key, name, value string) bool {
+	k, ok := key(keys, name)
+	return ok && slices.Equal(k.Values, []string{value})
+}
+
+// lets reports whether a rule lets a mount be, with or without a change.
+func lets(a facts.Action) bool { return a == facts.ActionAllow || a == facts.ActionSet }
+
+// place is where a rule is, for messages.
+func (r *rule) place() string { return fmt.Sprintf("rule %q (%s)", r.Name, r.Position) }
+
+func defaults(v policy.Vars) policy.Vars {
+	if v.KubeletRoot == "" {
+		v.KubeletRoot = "/var/lib/kubelet"
+	}
+	if v.RuntimeState == "" {
+		v.RuntimeState = "/run/containerd"
+	}
+	if v.RuntimeRoot == "" {
+		v.RuntimeRoot = "/var/lib/containerd"
+	}
+	return v
+}

@@ -1,0 +1,32 @@
+package policy
+
+import "strings"
+
+// MatchName reports whether a name is in a glob that a policy may have. The
+// whole name is one component: "*" is every name.
+func MatchName(glob, name string) bool {
+	g, err := newNameGlob(glob)
+	return err == nil && g.match(name)
+}
+
+// SplitPath returns the literal part of a path glob that a policy may have,
+// cleaned, and the relative glob that follows, "" for none. Both may hold
+// variables.
+func SplitPath(glob string) (prefix, rest string) {
+	g, err := newPathGlob(glob)
+	if err != nil {
+		return glob, ""
+	}
+	return g.prefix, g.rest
+}
+
+// MatchBelow reports whether what follows the literal part of a path ("" for
+// that part itself) is in the relative glob that SplitPath returned.
+func MatchBelow(rest, below string) bool { return matchRest(rest, below) }
+
+// Expand replaces the variables of a path, and returns false where one is not
+// known.
+func (v Vars) Expand(text string) (string, bool) {
+	expanded, missing := v.expand(text, false)
+	return strings.ReplaceAll(expanded, "//", "/"), missing == ""
+}
