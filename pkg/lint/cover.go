@@ -13,7 +13,7 @@ import (
 // One directory has many names: what a source glob's literal part leads to is
 // known on the node alone. So a path in a wider glob is certainly matched by
 // it only where both globs start at the same literal part. With spelling, paths
-// are taken to lead where they say.
+// are taken to lead where they say, and variables to be known.
 //
 // doubt is set where the earlier rule needs a sure match and the later one does
 // not: what is not known then passes the one and matches the other.
@@ -52,17 +52,18 @@ func (c clause) covers(later clause, spelling bool) bool {
 	return true
 }
 
-// groups returns the keys of an except that hold together: all labels are one
-// key, any other is by itself.
+// groups returns the keys of an except that hold together: those of one table,
+// such as pod_labels or volume, are one key there. Any other is by itself.
 func groups(except []policy.Key) [][]policy.Key {
 	var all [][]policy.Key
 	tables := map[string]int{}
 	for _, k := range except {
-		if i, ok := tables[k.Name]; ok && k.Of != "" {
+		table, _, _ := strings.Cut(k.Name, ".")
+		if i, ok := tables[table]; ok {
 			all[i] = append(all[i], k)
 			continue
 		}
-		tables[k.Name] = len(all)
+		tables[table] = len(all)
 		all = append(all, []policy.Key{k})
 	}
 	return all
@@ -120,7 +121,7 @@ func (how reading) includes(key, wide, narrow string) bool {
 	switch {
 	case wide == narrow:
 		return true
-	case name(key):
+	case name(key), globbed(key):
 		return nameWider(wide, narrow)
 	case key == keyDestination:
 		return pathWider(wide, narrow, true)
@@ -135,9 +136,9 @@ func (how reading) includes(key, wide, narrow string) bool {
 func (how reading) sure(k policy.Key) bool {
 	switch {
 	case k.Name == keySource, k.Name == keyDestination:
-		return (k.Name == keyDestination || how.spelling) && !slices.ContainsFunc(k.Values, func(v string) bool { return strings.Contains(v, "${") })
+		return how.spelling || k.Name == keyDestination && !slices.ContainsFunc(k.Values, func(v string) bool { return strings.Contains(v, "${") })
 	default:
-		return name(k.Name) || k.Name == keyPropagation || k.Name == keyRole || k.Name == keyStatic
+		return name(k.Name) || slices.Contains([]string{keyPropagation, keyRole, keyStatic, keyUserns}, k.Name)
 	}
 }
 
@@ -151,15 +152,24 @@ const (
 	keySource      = "source"
 	keyRole        = "role"
 	keyStatic      = "static_pod"
+	keyUserns      = "user_namespace"
+	keyReadonly    = "readonly"
 	keyPrivileged  = "privileged"
 	keyHazard      = "hazard"
 	keyNamespace   = "namespace"
 	keyLabels      = "pod_labels"
+	keyAnnotations = "pod_annotations"
+	keyImage       = "image"
 )
 
 // name reports whether a key has globs for a name that is always known.
 func name(key string) bool {
-	return slices.Contains([]string{keyNamespace, "pod", "container", keyLabels}, key)
+	return slices.Contains([]string{keyNamespace, "pod", "container", "runtime_handler", keyLabels, keyAnnotations}, key)
+}
+
+// globbed reports whether a key has globs for a name that can be unknown.
+func globbed(key string) bool {
+	return slices.Contains([]string{keyImage, "volume.name", "volume.driver"}, key)
 }
 
 // kinds are all propagations that a mount can ask for.

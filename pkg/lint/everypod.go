@@ -30,8 +30,8 @@ func (l *linter) everyPod() {
 			r, at, what = &l.rules[i], l.rules[i].At, l.rules[i].place()
 		}
 	}
-	l.report(facts.LintEveryPod, r, at, `%s refuses every container: %s is a bind mount of %s that each of them has; add an allow above for match.source = ["${kubelet_root}/pods/**", "${runtime_root}/**", "${runtime_state}/**"] with match.propagation = ["private", "unset"]`,
-		what, first.Destination, first.Source)
+	l.report(facts.LintEveryPod, r, at, "%s refuses every container: each has %s, a bind mount of %s; add an allow above for what the kubelet and the runtime make, as \"mountward explain %s\" shows",
+		what, first.Destination, first.Source, facts.LintEveryPod)
 }
 
 // plainest is a container with the mounts that the kubelet and containerd make
@@ -39,7 +39,7 @@ func (l *linter) everyPod() {
 // internal/cri/server/container_create.go, kubernetes 1.37
 // pkg/kubelet/kubelet_pods.go.
 func (l *linter) plainest(namespace string) facts.Container {
-	const uid, sandbox = "8e1a1f60-0000-4000-8000-000000000000", "/io.containerd.grpc.v1.cri/sandboxes/7f00"
+	const uid, sandbox = "UID", "/io.containerd.grpc.v1.cri/sandboxes/ID"
 	pod := l.vars.KubeletRoot + "/pods/" + uid
 	bind := func(source, destination string) facts.Mount {
 		return facts.Mount{Source: source, Destination: destination, Type: "bind", Options: []string{"rbind", "rprivate", "rw"}}

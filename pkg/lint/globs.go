@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -11,7 +12,7 @@ import (
 
 // globs reports globs that can match nothing, or one of whose alternatives can.
 func (l *linter) globs(r *rule) {
-	for _, k := range append(append([]policy.Key{}, r.Match...), r.Except...) {
+	for _, k := range slices.Concat(r.Match, r.Except) {
 		if k.Of != "" {
 			if why := labelWrong(k.Of); why != "" {
 				l.report(facts.LintGlob, r, k.At, "%s: %s", k.Path(), why)
@@ -31,7 +32,7 @@ func (l *linter) globWrong(k policy.Key, glob string) string {
 		switch {
 		case k.Name == keySource || k.Name == keyDestination:
 			why = pathWrong(k.Name, one)
-		case name(k.Name):
+		case slices.Contains([]string{keyNamespace, "pod", "container", keyLabels}, k.Name):
 			why = nameWrong(k.Name, one)
 		}
 		if why == "" {
@@ -62,7 +63,8 @@ func pathWrong(key, glob string) string {
 		}
 	}
 	if at := glued.FindString(glob); at != "" {
-		return fmt.Sprintf("lacks a slash after %s; write %s/%s", at[:len(at)-1], at[:len(at)-1], at[len(at)-1:])
+		name := at[:len(at)-1]
+		return fmt.Sprintf("lacks a slash after %s; write %q", name, strings.Replace(glob, name, name+"/", 1))
 	}
 	if n := len(components); key == keySource && n > 2 && components[n-2] == "kubernetes.io~csi" && components[n-3] == "volumes" {
 		return fmt.Sprintf("matches the directory of a CSI volume, which no container mounts; write %s/mount", strings.TrimSuffix(glob, "/"))

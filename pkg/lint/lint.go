@@ -104,6 +104,9 @@ func wants(keys []policy.Key, name, value string) bool {
 // lets reports whether a rule lets a mount be, with or without a change.
 func lets(a facts.Action) bool { return a == facts.ActionAllow || a == facts.ActionSet }
 
+// decides reports whether a rule ends the search where it matches.
+func (r *rule) decides() bool { return r.Action != facts.ActionAudit && !r.Audit }
+
 // place is where a rule is, for messages.
 func (r *rule) place() string { return fmt.Sprintf("rule %q (%s)", r.Name, r.Position) }
 

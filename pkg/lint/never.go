@@ -54,7 +54,7 @@ func (l *linter) noSuchFact(r *rule) {
 // sinceNRI returns the version of NRI that first tells a fact, and false for one
 // that all do. Source: pkg/api/api.proto of nri v0.3.0 to v0.12.5.
 func sinceNRI(key string) (string, bool) {
-	if key == "image" {
+	if key == keyImage {
 		return "0.12.2", true
 	}
 	return "", false

@@ -16,13 +16,13 @@ func (l *linter) shadowed(r *rule) bool {
 			l.report(facts.LintUnreachable, r, r.At, "rule %q is never asked: %s above it decides every mount; move it above that rule, or leave it out", r.Name, by[0].place())
 			return true
 		}
-		l.report(facts.LintShadowed, r, r.At, "rule %q is never asked: %s above it decides all of its mounts; move it above, or leave it out", r.Name, places(by))
+		l.report(facts.LintShadowed, r, r.At, "rule %q is never asked: all of its mounts are decided above it by %s; move it above, or leave it out", r.Name, places(by))
 		return true
 	}
 	if by := l.deciders(r.clause(), r.index, true); by != nil {
 		source, _ := key(r.Match, keySource)
-		l.report(facts.LintShadowedPath, r, r.At, "rule %q decides only where a path leads elsewhere than it says (a link, another mount): %s above it holds %s; move it above",
-			r.Name, places(by), quoted(source.Values))
+		l.report(facts.LintShadowedPath, r, r.At, "rule %q decides only where a path leads elsewhere than it says (a link, another mount): as they are written, %s are decided above it by %s; move it above",
+			r.Name, quoted(source.Values), places(by))
 	}
 	return false
 }
@@ -32,7 +32,7 @@ func (l *linter) shadowed(r *rule) bool {
 func (l *linter) deciders(c clause, below int, spelling bool) []*rule {
 	one := func(c clause) *rule {
 		for i := range l.rules[:below] {
-			if r := &l.rules[i]; r.Action != facts.ActionAudit && r.clause().covers(c, spelling) {
+			if r := &l.rules[i]; r.decides() && r.clause().covers(c, spelling) {
 				return r
 			}
 		}

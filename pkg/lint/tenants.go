@@ -19,7 +19,7 @@ func (l *linter) tenants(r *rule) {
 	case facts.ActionDeny:
 		for _, group := range groups(r.Except) {
 			if k, ok := chosen(group); ok {
-				l.report(facts.LintTenants, r, k.At, "rule %q lets those past that choose the right %s, as whoever makes a pod can; except.namespace, or an allow above with match.namespace, is not theirs to choose", r.Name, k.Path())
+				l.report(facts.LintTenants, r, k.At, "rule %q lets past whoever chooses the right %s, and whoever makes a pod can; write except.namespace, or an allow above with match.namespace", r.Name, k.Path())
 			}
 		}
 	case facts.ActionSet, facts.ActionAudit:
@@ -30,7 +30,7 @@ func (l *linter) tenants(r *rule) {
 // Mounts are chosen as well, but they are what is judged.
 func chosen(keys []policy.Key) (policy.Key, bool) {
 	for _, k := range keys {
-		if slices.Contains([]string{"pod", "container", "image", keyLabels, "pod_annotations"}, k.Name) {
+		if slices.Contains([]string{"pod", "container", keyImage, keyLabels, keyAnnotations}, k.Name) {
 			return k, true
 		}
 	}
