@@ -70,7 +70,7 @@ chaos: build ## kill the plugin and containerd while 500 pods come and go; fails
 	@cd test/runtime && $(GO) run ./chaos $(CHAOS)
 
 check: build ## the shipped policy through the daemon's own parser, and its tests
-	bin/mountward check config/policy.toml
+	bin/mountward check --strict config/policy.toml
 	bin/mountward test config
 
 install: build ## binary, unit, catalog, config (never overwrites $(SYSCONFDIR)); then check

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -11,7 +12,7 @@ import (
 
 // Options is what is known of the node that the policy is for.
 type Options struct {
-	Vars policy.Vars // what is empty is taken to be as installed by default
+	Vars policy.Vars // what is no absolute path is taken to be as installed by default
 	NRI  string      // version that the runtime was built with, such as "0.12.3"; "" where not known
 }
 
@@ -111,14 +112,13 @@ func (r *rule) decides() bool { return r.Action != facts.ActionAudit && !r.Audit
 func (r *rule) place() string { return fmt.Sprintf("rule %q (%s)", r.Name, r.Position) }
 
 func defaults(v policy.Vars) policy.Vars {
-	if v.KubeletRoot == "" {
-		v.KubeletRoot = "/var/lib/kubelet"
+	set := func(value *string, usual string) {
+		if !path.IsAbs(*value) {
+			*value = usual
+		}
 	}
-	if v.RuntimeState == "" {
-		v.RuntimeState = "/run/containerd"
-	}
-	if v.RuntimeRoot == "" {
-		v.RuntimeRoot = "/var/lib/containerd"
-	}
+	set(&v.KubeletRoot, "/var/lib/kubelet")
+	set(&v.RuntimeState, "/run/containerd")
+	set(&v.RuntimeRoot, "/var/lib/containerd")
 	return v
 }

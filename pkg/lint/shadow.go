@@ -21,7 +21,7 @@ func (l *linter) shadowed(r *rule) bool {
 	}
 	if by := l.deciders(r.clause(), r.index, true); by != nil {
 		source, _ := key(r.Match, keySource)
-		l.report(facts.LintShadowedPath, r, r.At, "rule %q decides only where a path leads elsewhere than it says (a link, another mount): as they are written, %s are decided above it by %s; move it above",
+		l.report(facts.LintShadowedPath, r, r.At, "rule %q is asked only where a path leads elsewhere than it says (a link, another mount): as they are written, %s are decided above it by %s; move it above",
 			r.Name, quoted(source.Values), places(by))
 	}
 	return false

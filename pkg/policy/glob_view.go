@@ -22,7 +22,10 @@ func SplitPath(glob string) (prefix, rest string) {
 
 // MatchBelow reports whether what follows the literal part of a path ("" for
 // that part itself) is in the relative glob that SplitPath returned.
-func MatchBelow(rest, below string) bool { return matchRest(rest, below) }
+func MatchBelow(rest, below string) bool {
+	g := newRestGlob(rest)
+	return g.match(below)
+}
 
 // Expand replaces the variables of a path, and returns false where one is not
 // known.

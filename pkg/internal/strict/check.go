@@ -57,7 +57,12 @@ func (c *checker) value(n *node, t reflect.Type, path []string, in place) {
 	case reflect.Map:
 		if c.wantTable(n, path) {
 			for _, name := range n.names() {
-				c.value(n.keys[name], t.Elem(), with(path, name), place{})
+				child := n.keys[name]
+				if outer, ok := in.fields[name]; ok && n.origin == explicit && !fits(child, t.Elem()) && fits(child, outer) {
+					c.swallowed(child, "key", name, path, in)
+					continue
+				}
+				c.value(child, t.Elem(), with(path, name), place{})
 			}
 		}
 	case reflect.Slice:
