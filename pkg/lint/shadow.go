@@ -19,8 +19,11 @@ func (l *linter) shadowed(r *rule) bool {
 		l.report(facts.LintShadowed, r, r.At, "rule %q is never asked: all of its mounts are decided above it by %s; move it above, or leave it out", r.Name, places(by))
 		return true
 	}
+	source, ok := key(r.Match, keySource)
+	if !ok {
+		return false
+	}
 	if by := l.deciders(r.clause(), r.index, true); by != nil {
-		source, _ := key(r.Match, keySource)
 		l.report(facts.LintShadowedPath, r, r.At, "rule %q is asked only where a path leads elsewhere than it says (a link, another mount): as they are written, %s are decided above it by %s; move it above",
 			r.Name, quoted(source.Values), places(by))
 	}
