@@ -121,7 +121,9 @@ func (m *maker) path() string {
 		"/data/k", "/data/k/k2", "/data/a/y", "/data//y", "/data/../other", "rel", "", "/x/x", "/data/a/k")
 }
 
-func (m *maker) name() string { return m.one("a", "ab", "abc", "ac", "bc", "b", "bx", "", "c", "a/b", "a\n", "\xff") }
+func (m *maker) name() string {
+	return m.one("a", "ab", "abc", "ac", "bc", "b", "bx", "", "c", "a/b", "a\n", "\xff")
+}
 
 func (m *maker) identity() facts.Identity {
 	return facts.Identity{Device: facts.DeviceNumber{Major: uint32(m.byte() % 2), Minor: uint32(m.byte() % 3)}, Root: m.path()}

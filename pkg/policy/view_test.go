@@ -25,7 +25,9 @@ name = "b"
 match = {}
 action = "audit"
 `)
-	at := func(line, column int) strict.Position { return strict.Position{File: "p.toml", Line: line, Column: column} }
+	at := func(line, column int) strict.Position {
+		return strict.Position{File: "p.toml", Line: line, Column: column}
+	}
 	want := Written{
 		At: at(5, 3),
 		Match: []Key{
