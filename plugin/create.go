@@ -7,7 +7,6 @@ import (
 
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/facts"
-	"github.com/mountward/mountward/pkg/hazard"
 	"github.com/mountward/mountward/pkg/ledger"
 	"github.com/mountward/mountward/pkg/policy"
 )
@@ -55,23 +54,15 @@ func (d *daemon) plan(ctx context.Context, h *host, container *facts.Container, 
 func (d *daemon) request(ctx context.Context, h *host, container *facts.Container, force *inForce, static, enforce bool) apply.Plan {
 	h.resolve(ctx, container.Mounts)
 	env := h.env(ctx, force.policy, false)
-	container.Role = facts.Role(container.Mounts, env.KubeletRoot)
 	h.volumes(ctx, force.policy, container, env.KubeletRoot)
-	where := dangerous(env.Vars)
-	container.Hazards = hazard.Check(hazard.Asked(*container, where))
-	plan := apply.Spec(apply.Request{
-		Container:   *container,
-		Decisions:   force.policy.Decide(*container, env, false),
+	plan, _ := apply.Judge(force.policy, container, env, apply.Request{
 		Enforce:     enforce,
 		NeverRefuse: static,
 		Raise:       policy.OnUnmet(d.settings.Guard.OnUnmetRaise),
 		Lower:       policy.OnUnmet(d.settings.Guard.OnUnmetLower),
 		Namespace:   d.settings.Apply.Namespace,
 		Table:       h.table(ctx),
-		Hazards: func(outcomes []facts.Outcome) []facts.Hazard {
-			return force.policy.Judge(hazard.After(*container, outcomes, where))
-		},
-	})
+	}, false)
 	if raises(plan.Outcomes) {
 		plan.Findings = append(plan.Findings, h.findings(ctx)...)
 	}

@@ -134,22 +134,5 @@ func (h *host) lookup(ctx context.Context) func(string) (facts.HostMount, error)
 
 // table returns the runtime's mount table as apply wants it.
 func (h *host) table(ctx context.Context) func() (apply.MountTable, error) {
-	return func() (apply.MountTable, error) {
-		t, err := h.view.Table(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return runtimeTable{t, h.view, ctx}, nil
-	}
-}
-
-type runtimeTable struct {
-	*hostview.Table
-	view *hostview.View
-	ctx  context.Context
-}
-
-// Recheck reads the propagation of an entry anew.
-func (t runtimeTable) Recheck(e hostview.Entry) (hostview.Entry, error) {
-	return t.view.Recheck(t.ctx, e)
+	return apply.RuntimeTable(ctx, h.view)
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"context"
 	"fmt"
 	"path"
 
@@ -16,6 +17,28 @@ type MountTable interface {
 	// Recheck returns the entry with the propagation it has now: a table is
 	// not told when only that changes.
 	Recheck(entry hostview.Entry) (hostview.Entry, error)
+}
+
+// RuntimeTable returns what Request.Table is for a view of the runtime.
+func RuntimeTable(ctx context.Context, view *hostview.View) func() (MountTable, error) {
+	return func() (MountTable, error) {
+		t, err := view.Table(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return runtimeTable{t, view, ctx}, nil
+	}
+}
+
+type runtimeTable struct {
+	*hostview.Table
+	view *hostview.View
+	ctx  context.Context
+}
+
+// Recheck reads the propagation of an entry anew.
+func (t runtimeTable) Recheck(e hostview.Entry) (hostview.Entry, error) {
+	return t.view.Recheck(t.ctx, e)
 }
 
 // predict tells what the runtime's NRI code will find when it checks a mount

@@ -21,6 +21,8 @@ func (p *planner) unmet(o facts.Outcome, to facts.Propagation) (why string, know
 	return p.hostUnmet(o.Mount, to)
 }
 
+const whyUnjudged = "cannot tell how the runtime would judge it: "
+
 const whyRecursiveReadOnly = "the mount is recursively read-only, and mounts that arrive later would not be"
 
 // forbidden says why a mount must not be given the propagation, by any means.
@@ -41,7 +43,7 @@ func (p *planner) forbidden(o facts.Outcome, to facts.Propagation) string {
 func (p *planner) hostUnmet(m facts.Mount, to facts.Propagation) (why string, known bool) {
 	table, err := p.runtimeTable()
 	if err != nil {
-		return "cannot tell how the runtime would judge it: " + err.Error(), false
+		return whyUnjudged + err.Error(), false
 	}
 	if m.Host != nil && !accepts(m.Host.State, to) {
 		return unable(m.Host.MountPoint, m.Host.State, to), true
@@ -51,7 +53,7 @@ func (p *planner) hostUnmet(m facts.Mount, to facts.Propagation) (why string, kn
 		return "the runtime would find no mount that holds " + m.Source, true
 	}
 	if entry, err = table.Recheck(entry); err != nil {
-		return "cannot tell how the runtime would judge it: " + err.Error(), false
+		return whyUnjudged + err.Error(), false
 	}
 	switch {
 	case accepts(entry.State, to):

@@ -34,7 +34,7 @@ func (v *View) Spec(ctx context.Context, b Bundle) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	s, err := parseSpec(text)
+	s, err := ParseSpec(text)
 	if err != nil {
 		return Spec{}, cannotTellErr(b.config(), err)
 	}
@@ -54,7 +54,8 @@ type document struct {
 	} `json:"linux"`
 }
 
-func parseSpec(text []byte) (Spec, error) {
+// ParseSpec reads a specification, wherever its text is from.
+func ParseSpec(text []byte) (Spec, error) {
 	var d document
 	if err := decodeSpec(text, &d); err != nil {
 		return Spec{}, err

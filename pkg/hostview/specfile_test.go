@@ -118,7 +118,7 @@ func FuzzSpec(f *testing.F) {
 	f.Add([]byte(privilegedSpec))
 	f.Add([]byte(`{"linux":null,"process":null,"mounts":[{}],"annotations":{"a":null}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := parseSpec(text)
+		s, err := ParseSpec(text)
 		if err != nil {
 			return
 		}

@@ -72,3 +72,24 @@ func (c condition) note(all map[string]bool) {
 func (c condition) names(key string) bool {
 	return slices.ContainsFunc(c.keys, func(s selector) bool { return s.key() == key })
 }
+
+// Asks reports whether the rule has a key, under match or except. One label of
+// pod_labels counts as the key.
+func (r *Rule) Asks(key string) bool {
+	return r.match.asks(key) || r.except != nil && r.except.asks(key)
+}
+
+func (c condition) asks(key string) bool {
+	return slices.ContainsFunc(c.keys, func(s selector) bool {
+		t, ok := s.(together)
+		return KeyOf(s.key()) == key || ok && condition{keys: t.keys}.asks(key)
+	})
+}
+
+// KeyOf returns the key of a policy that the selector of a Step is of: without
+// "except.", and without the name of a label.
+func KeyOf(selector string) string {
+	key := strings.TrimPrefix(selector, "except.")
+	key, _, _ = strings.Cut(key, `."`)
+	return key
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/manifest"
+	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/settings"
+	"github.com/mountward/mountward/pkg/volumes"
+)
+
+// run explains containers.
+func (o *explainOptions) run(c *cobra.Command, m machine) error {
+	var data []byte
+	var err error
+	if o.file != "" {
+		if data, err = o.readFile(c); err != nil {
+			return &exit{ExitUsage, fmt.Errorf("read %s: %w", show.Word(o.file), err)}
+		}
+	}
+	s, err := o.node.load(c)
+	if err != nil {
+		return err
+	}
+	p, err := o.decidedBy(c.Context(), s)
+	if err != nil {
+		return err
+	}
+	x, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (show.Explanation, error) {
+		return o.explanation(ctx, m, s, p, data, at)
+	})
+	if err != nil {
+		return err
+	}
+	if x, err = o.only(x); err != nil {
+		return err
+	}
+	tellUnknown(c.ErrOrStderr(), x.Unknown)
+	for _, passed := range x.Passed {
+		fmt.Fprintf(c.ErrOrStderr(), "mountward: passed over: %s makes no pods\n", show.Line(passed))
+	}
+	if o.output == formatJSON {
+		err = show.JSON(c.OutOrStdout(), x)
+	} else {
+		if !o.all && o.mount == "" {
+			for i := range x.Containers {
+				x.Containers[i] = x.Containers[i].Visible()
+			}
+		}
+		err = show.ExplainText(c.OutOrStdout(), x)
+	}
+	if err != nil {
+		return err
+	}
+	return code(x)
+}
+
+// explanation finds the containers and decides about each.
+func (o *explainOptions) explanation(ctx context.Context, m machine, s settings.Settings, p *policy.Policy, data []byte, at step) (show.Explanation, error) {
+	x := show.Explanation{Schema: show.ExplainSchema, Policy: audit.Policy{Name: p.Name, SHA256: p.SHA256, Mode: string(p.Mode)}}
+	var n *node
+	if !o.noHost {
+		var err error
+		if n, err = o.node.open(ctx, m, s, at); err != nil {
+			return x, &exit{ExitCannotTell, err}
+		}
+		defer n.close()
+		shown := n.shown()
+		x.Node = &shown
+	}
+	at("the paths of the policy")
+	j := judgeOf(ctx, p, s, n)
+	f, err := o.find(ctx, n, j, data, at, &x)
+	if err != nil {
+		return x, err
+	}
+	x.Passed = f.Passed
+	for _, subject := range f.Subjects {
+		at("the mounts of container " + subject.Container.Name)
+		x.Containers = append(x.Containers, j.explain(ctx, subject))
+	}
+	return x, nil
+}
+
+func (o *explainOptions) find(ctx context.Context, n *node, j judge, data []byte, at step, x *show.Explanation) (manifest.File, error) {
+	if o.file != "" {
+		at("the file")
+		return o.subjects(data, j.env.Vars)
+	}
+	at("the containers")
+	survey := n.survey(ctx)
+	members, err := named(survey, o.container)
+	if err != nil {
+		return manifest.File{}, err
+	}
+	if len(members) == 0 {
+		for _, u := range survey.Unknown {
+			x.Unknown = append(x.Unknown, u)
+		}
+		return manifest.File{}, &exit{ExitCannotTell, fmt.Errorf("no container or pod is %s: %s", show.Word(o.container), n.searched())}
+	}
+	var f manifest.File
+	for _, m := range members {
+		f.Subjects = append(f.Subjects, subjectOf(m))
+	}
+	return f, nil
+}
+
+// named returns the containers that a text names: the one whose id begins so, else
+// those of the name. The pause container of a pod is asked of nobody.
+func named(s volumes.Survey, text string) ([]volumes.Member, error) {
+	var byID, byName []volumes.Member
+	for _, m := range s.Select(volumes.Filter{Name: text}).Members {
+		if m.Sandbox {
+			continue
+		}
+		if strings.HasPrefix(m.Container.ID, text) {
+			byID = append(byID, m)
+		} else {
+			byName = append(byName, m)
+		}
+	}
+	if len(byID) > 1 {
+		var ids []string
+		for _, m := range byID {
+			ids = append(ids, show.Word(m.Container.ID[:min(len(m.Container.ID), len(text)+8)]))
+		}
+		return nil, &exit{ExitUsage, fmt.Errorf("%d containers begin with %s: %s", len(byID), show.Word(text), strings.Join(ids[:min(len(ids), maxTold)], ", "))}
+	}
+	if len(byID) == 1 {
+		return byID, nil
+	}
+	return byName, nil
+}
+
+// subjectOf is a container of the node as it asked to be: what mountward wrote
+// down at its creation, else what its specification has, which is what it was made
+// with.
+func subjectOf(m volumes.Member) manifest.Subject {
+	s := manifest.Subject{From: "container of this node", Kind: manifest.KindContainer, Container: m.Container}
+	s.Container.Mounts = nil
+	for _, o := range m.Outcomes {
+		mount := o.Mount
+		mount.Host, mount.HostWhy, mount.Actual = nil, "", facts.Identity{}
+		s.Container.Mounts = append(s.Container.Mounts, mount)
+	}
+	s.Notes = make([]manifest.Note, len(s.Container.Mounts))
+	s.RootfsPropagation = manifest.RootfsPropagation(s.Container.Mounts)
+	if m.Known {
+		s.Missing = []string{"pod_annotations"}
+		return s
+	}
+	s.Missing = []string{"pod_labels", "pod_annotations", "static_pod", "runtime_handler"}
+	why := m.KnownWhy
+	if why == "" {
+		why = "mountward did not see its creation, or its record is gone"
+	}
+	s.Unknown = []facts.Unread{{What: "what it asked for, and the labels of its pod", Why: why + "; the mounts are those that it was made with"}}
+	return s
+}
+
+// only leaves what --mount asks for.
+func (o *explainOptions) only(x show.Explanation) (show.Explanation, error) {
+	if o.mount == "" {
+		return x, nil
+	}
+	want, _ := facts.CleanAbs(o.mount) // it is absolute
+	for i := range x.Containers {
+		e := &x.Containers[i]
+		e.Mounts = slices.DeleteFunc(e.Mounts, func(m show.ExplainedMount) bool { return m.Mount.CleanDestination() != want })
+		e.Verdict = worst(e.Mounts)
+	}
+	x.Containers = slices.DeleteFunc(x.Containers, func(e show.Explained) bool { return len(e.Mounts) == 0 })
+	if len(x.Containers) == 0 {
+		return x, &exit{ExitUsage, fmt.Errorf("--mount %s: no container that was asked for has a mount there", show.Word(o.mount))}
+	}
+	return x, nil
+}
+
+// code is the exit code for all containers together.
+func code(x show.Explanation) error {
+	result := ExitYes
+	for _, e := range x.Containers {
+		switch e.Verdict {
+		case show.VerdictDeny:
+			return &exit{code: ExitNo}
+		case show.VerdictUnknown:
+			result = ExitCannotTell
+		}
+	}
+	if result != ExitYes {
+		return &exit{code: result}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/policy"
+)
+
+// ExplainText prints each container, each of its mounts with the decision about
+// it, the rules that were tried, and what becomes of it.
+func ExplainText(w io.Writer, x Explanation) error {
+	p := &page{w: w}
+	mode := "so what follows is done"
+	if x.Policy.Mode == string(policy.ModeAudit) {
+		mode = "so what follows is recorded and not done"
+	}
+	p.line(fmt.Sprintf("policy %s: mode %s, %s", Word(x.Policy.Name), Word(x.Policy.Mode), mode))
+	for _, e := range x.Containers {
+		p.line("")
+		p.line(e.title())
+		for _, m := range e.Mounts {
+			p.line("")
+			p.mount(m, e.Hazards)
+		}
+		p.container(e)
+	}
+	return p.err
+}
+
+// title names a container: "init container app of pod prod/web (Deployment
+// prod/web)".
+func (e Explained) title() string {
+	name := e.Container.Name
+	if name == "" {
+		name = shortID(e.Container.ID)
+	}
+	text := e.Kind + " " + Word(name)
+	if e.Container.Pod.Name != "" {
+		text += " of pod " + Word(e.Container.Pod.Namespace) + "/" + Word(e.Container.Pod.Name)
+	}
+	from := Line(e.From)
+	if !e.fromManifest() && e.Container.ID != "" {
+		from += " " + Word(shortID(e.Container.ID))
+	}
+	if from == "Pod "+e.Container.Pod.Namespace+"/"+e.Container.Pod.Name {
+		return text
+	}
+	return text + " (" + from + ")"
+}
+
+// mount prints what is about one mount.
+func (p *page) mount(m ExplainedMount, hazards []facts.Hazard) {
+	if !m.Decision.Judged {
+		p.line(fmt.Sprintf("%s   %s   no bind of a host path: no rule is asked", Word(m.Mount.Destination), Word(m.Mount.Type)))
+		return
+	}
+	by := "the policy's default"
+	if m.Rule != "" {
+		by = fmt.Sprintf("rule %q", m.Rule)
+	}
+	p.line(fmt.Sprintf("%s   %s  ->  %s   %s  %s", Word(m.Mount.Destination), asked(m.Asked), m.verb(), by, Word(m.Position)))
+	p.rules(m.Decision)
+	if n := m.Untried; n > 0 {
+		p.line("  " + plural(n, "later rule") + " not tried")
+	}
+	for _, doubt := range m.Doubts {
+		p.field("doubt", doubt)
+	}
+	source := Word(m.Mount.Source)
+	if m.Mount.Host != nil && m.Mount.Host.Canonical != "" && m.Mount.Host.Canonical != m.Mount.Source {
+		source += ", on the host " + Word(m.Mount.Host.Canonical)
+	}
+	if m.Volume != "" {
+		source += " (" + Line(m.Volume) + ")"
+	}
+	p.field("source", source)
+	if m.Note != "" {
+		p.field("", m.Note)
+	}
+	p.field("becomes", m.becomes())
+	p.field("host", answerText(m.Possible))
+	for _, h := range hazards {
+		if len(h.Destinations) > 0 && h.Destinations[0] == m.Mount.Destination {
+			p.field("hazard", fmt.Sprintf("%s, %s: %s", h.Code, h.Action, strings.TrimPrefix(h.String(), string(h.Code)+": ")))
+		}
+	}
+}
+
+// verb is what is decided.
+func (m ExplainedMount) verb() string {
+	text := string(m.Action)
+	switch {
+	case m.Action == facts.ActionDeny:
+		text = "DENY"
+	case m.Action == facts.ActionSet && m.Wanted != facts.Unset:
+		text += " " + asked(m.Wanted)
+	case m.Action == facts.ActionSet:
+		text += " " + asked(m.Decided)
+	}
+	if m.Verdict == VerdictUnknown {
+		text = "cannot tell (" + text + ")"
+	}
+	return text
+}
+
+// becomes tells what the specification has after the decision.
+func (m ExplainedMount) becomes() string {
+	options := Line(strings.Join(m.Mount.Options, ","))
+	why := ""
+	if m.Reason != "" {
+		why = ": " + m.Reason
+	}
+	switch m.Result {
+	case facts.Applied:
+		return fmt.Sprintf("%s instead of %s%s", option(m.Decided), options, why)
+	case facts.Left:
+		return "left as asked, " + options + why
+	case facts.Refused:
+		return "nothing, the container is refused" + why
+	case facts.Deferred:
+		return fmt.Sprintf("%s in the container's mount namespace, before its start%s", option(m.Decided), why)
+	default:
+		return "unchanged, " + options
+	}
+}
+
+// rules prints the rules that were tried, and what each rests on.
+func (p *page) rules(d policy.Decision) {
+	if p.err != nil {
+		return
+	}
+	t := tabwriter.NewWriter(p.w, 0, 8, 2, ' ', 0)
+	for _, s := range d.Trace {
+		_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\n", Word(s.Position), Word(s.Rule), stepText(s)) // kept in memory until Flush
+	}
+	p.err = t.Flush()
+}
+
+// stepText is why a rule matched or did not: "no: propagation is "private", wants
+// "shared"".
+func stepText(s policy.Step) string {
+	why := s.Why
+	if rest, ok := strings.CutPrefix(why, "it "); ok && s.Selector != "" {
+		why = s.Selector + " " + rest
+	} else if s.Selector != "" {
+		why = s.Selector + ": " + why
+	}
+	word := s.Matched.String()
+	if s.Matched == facts.Yes && s.Action == facts.ActionAudit {
+		word = "yes, recorded"
+	}
+	return word + ": " + Line(why)
+}
+
+// container prints what is about all mounts of a container together.
+func (p *page) container(e Explained) {
+	p.line("")
+	if e.Omitted > 0 {
+		p.field("omitted", plural(e.Omitted, "mount")+" of the runtime and the kubelet, about which nothing is done; --all lists them")
+	}
+	for _, f := range e.Findings {
+		p.field("finding", f.Code+": "+f.Message)
+	}
+	for _, h := range e.Hazards {
+		if len(h.Destinations) == 0 {
+			p.field("hazard", string(h.Action)+", "+h.String())
+		}
+	}
+	for _, u := range e.Unknown {
+		p.field("unknown", u.What+": "+u.Why)
+	}
+	switch {
+	case e.Refusal != "":
+		p.field("refusal", e.Refusal)
+	case e.AfterWhy != "":
+		p.field("spec", "the runtime would not make it: "+e.AfterWhy)
+	default:
+		p.specification(e)
+	}
+}
+
+// specification prints what the runtime will mount, where that is another list
+// than was asked for.
+func (p *page) specification(e Explained) {
+	before, after := cmp.Or(e.Before.RootfsPropagation, "unset"), cmp.Or(e.After.RootfsPropagation, "unset")
+	text := "rootfsPropagation " + Word(after)
+	if before != after {
+		text += ", was " + Word(before)
+	}
+	if !e.sorted() {
+		p.field("spec", text+"; the order of the mounts is as asked")
+		return
+	}
+	p.field("spec", text+"; all mounts are sorted, which changes their order:")
+	for i, m := range e.After.Mounts {
+		was := ""
+		if i >= len(e.Before.Mounts) || e.Before.Mounts[i].Destination != m.Destination {
+			was = "  <-"
+		}
+		p.line(fmt.Sprintf("    %2d  %s  %s%s", i+1, Word(m.Destination), Line(strings.Join(m.Options, ",")), was))
+	}
+}
+
+func answerText(a facts.Answer) string {
+	word := a.Truth.String()
+	if a.Truth == facts.Unknown {
+		word = "cannot tell"
+	}
+	if a.Why == "" {
+		return word
+	}
+	return word + ": " + a.Why
+}

@@ -1,0 +1,117 @@
+package manifest
+
+import "go.yaml.in/yaml/v3"
+
+// What follows is what of the Kubernetes API matters for mounts. Source:
+// kubernetes 1.37 staging/src/k8s.io/api.
+
+type object struct {
+	APIVersion string      `yaml:"apiVersion"`
+	Kind       string      `yaml:"kind"`
+	Metadata   meta        `yaml:"metadata"`
+	Spec       yaml.Node   `yaml:"spec"`
+	Items      []yaml.Node `yaml:"items"`
+}
+
+type meta struct {
+	Name         string            `yaml:"name"`
+	GenerateName string            `yaml:"generateName"`
+	Namespace    string            `yaml:"namespace"`
+	UID          string            `yaml:"uid"`
+	Labels       map[string]string `yaml:"labels"`
+	Annotations  map[string]string `yaml:"annotations"`
+}
+
+// workload is the specification of what makes pods: a CronJob has JobTemplate.
+type workload struct {
+	Template    *template `yaml:"template"`
+	JobTemplate *struct {
+		Spec workload `yaml:"spec"`
+	} `yaml:"jobTemplate"`
+	Claims []struct {
+		Metadata meta `yaml:"metadata"`
+	} `yaml:"volumeClaimTemplates"` // of a StatefulSet
+}
+
+type template struct {
+	Metadata meta    `yaml:"metadata"`
+	Spec     podSpec `yaml:"spec"`
+}
+
+type podSpec struct {
+	Containers       []container `yaml:"containers"`
+	Init             []container `yaml:"initContainers"`
+	Ephemeral        []container `yaml:"ephemeralContainers"`
+	Volumes          []volume    `yaml:"volumes"`
+	HostUsers        *bool       `yaml:"hostUsers"`
+	HostIPC          bool        `yaml:"hostIPC"`
+	RuntimeClassName *string     `yaml:"runtimeClassName"`
+	AutomountToken   *bool       `yaml:"automountServiceAccountToken"`
+	OS               struct {
+		Name string `yaml:"name"`
+	} `yaml:"os"`
+}
+
+type container struct {
+	Name            string        `yaml:"name"`
+	Image           string        `yaml:"image"`
+	VolumeMounts    []volumeMount `yaml:"volumeMounts"`
+	RestartPolicy   string        `yaml:"restartPolicy"`
+	TerminationPath string        `yaml:"terminationMessagePath"`
+	Security        struct {
+		Privileged     bool `yaml:"privileged"`
+		ReadOnlyRootfs bool `yaml:"readOnlyRootFilesystem"`
+	} `yaml:"securityContext"`
+}
+
+type volumeMount struct {
+	Name              string  `yaml:"name"`
+	MountPath         string  `yaml:"mountPath"`
+	ReadOnly          bool    `yaml:"readOnly"`
+	RecursiveReadOnly *string `yaml:"recursiveReadOnly"`
+	Propagation       *string `yaml:"mountPropagation"`
+	SubPath           string  `yaml:"subPath"`
+	SubPathExpr       string  `yaml:"subPathExpr"`
+}
+
+// volume is a volume of a pod with the one source that it has.
+type volume struct {
+	name, kind string
+	source     source
+}
+
+type source struct {
+	Path   string `yaml:"path"`      // of hostPath
+	Driver string `yaml:"driver"`    // of csi and flexVolume
+	Claim  string `yaml:"claimName"` // of persistentVolumeClaim
+}
+
+// UnmarshalYAML takes the key beside the name for the kind.
+func (v *volume) UnmarshalYAML(node *yaml.Node) error {
+	var fields map[string]yaml.Node
+	if err := node.Decode(&fields); err != nil {
+		return err
+	}
+	for key, value := range fields {
+		if key == "name" {
+			if err := value.Decode(&v.name); err != nil {
+				return err
+			}
+			continue
+		}
+		if value.Kind == yaml.ScalarNode && value.Tag == "!!null" {
+			continue
+		}
+		if v.kind != "" {
+			v.kind = severalKinds
+			continue
+		}
+		v.kind = key
+		if err := value.Decode(&v.source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const severalKinds = "several kinds"
