@@ -32,10 +32,9 @@ func After(s Specification, adjust *api.ContainerAdjustment, checked bool) (Spec
 	for _, m := range s.Mounts {
 		u.spec.Mounts = append(u.spec.Mounts, specs.Mount{Destination: m.Destination, Source: m.Source, Type: m.Type, Options: slices.Clone(m.Options)})
 	}
-	mounts := adjust.GetMounts()
+	mounts := handed(adjust)
 	if !checked {
-		mounts = make([]*api.Mount, len(adjust.GetMounts()))
-		for i, m := range adjust.GetMounts() {
+		for i, m := range mounts {
 			mounts[i] = &api.Mount{Destination: m.Destination, Source: m.Source, Type: m.Type, Options: unchecked(m.Options)}
 		}
 	}
@@ -50,6 +49,26 @@ func After(s Specification, adjust *api.ContainerAdjustment, checked bool) (Spec
 		after.raise(adjust)
 	}
 	return after, nil
+}
+
+// handed are the mounts of an adjustment as the generator gets them: NRI itself
+// takes the removals out that an addition belongs to. Source: nri v0.12.5
+// pkg/adaptation/result.go adjustMounts.
+func handed(adjust *api.ContainerAdjustment) []*api.Mount {
+	added := map[string]bool{}
+	var mounts []*api.Mount
+	for _, m := range adjust.GetMounts() {
+		if _, removal := m.IsMarkedForRemoval(); !removal {
+			added[m.Destination] = true
+			mounts = append(mounts, m)
+		}
+	}
+	for _, m := range adjust.GetMounts() {
+		if destination, removal := m.IsMarkedForRemoval(); removal && !added[destination] {
+			mounts = append(mounts, m)
+		}
+	}
+	return mounts
 }
 
 // mark before a word keeps the generator from knowing it.
@@ -75,13 +94,9 @@ func (s *Specification) raise(adjust *api.ContainerAdjustment) {
 		}
 	}
 	for _, m := range adjust.GetMounts() {
-		switch facts.Requested(m.GetOptions()) {
-		case facts.Shared:
-			s.RootfsPropagation = facts.Shared.Option()
-		case facts.Slave:
-			if s.RootfsPropagation != facts.Shared.Option() {
-				s.RootfsPropagation = facts.Slave.Option()
-			}
+		asked, raised := facts.Requested(m.GetOptions()), s.RootfsPropagation == facts.Shared.Option()
+		if asked == facts.Shared || asked == facts.Slave && !raised {
+			s.RootfsPropagation = asked.Option()
 		}
 	}
 }

@@ -102,9 +102,7 @@ func (o *explainOptions) find(ctx context.Context, n *node, j judge, data []byte
 		return manifest.File{}, err
 	}
 	if len(members) == 0 {
-		for _, u := range survey.Unknown {
-			x.Unknown = append(x.Unknown, u)
-		}
+		x.Unknown = survey.Unknown
 		return manifest.File{}, &exit{ExitCannotTell, fmt.Errorf("no container or pod is %s: %s", show.Word(o.container), n.searched())}
 	}
 	var f manifest.File

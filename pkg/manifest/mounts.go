@@ -12,7 +12,7 @@ import (
 // builder makes the containers of one pod.
 type builder struct {
 	Options
-	pods
+	of      pods
 	uid     string
 	volumes map[string]volume
 }

@@ -12,9 +12,9 @@ import (
 // that is not sure; "" where it does not.
 func (b *builder) token(kind string, binds []asked) string {
 	switch {
-	case kind == KindEphemeral, b.Static, b.spec.AutomountToken != nil && !*b.spec.AutomountToken, mountedAt(binds, tokenPath):
+	case kind == KindEphemeral, b.Static, b.of.spec.AutomountToken != nil && !*b.of.spec.AutomountToken, mountedAt(binds, tokenPath):
 		return ""
-	case b.pods.UID != "":
+	case b.of.UID != "":
 		return "" // the API server has made the pod, and would have added it
 	default:
 		return "the API server adds it unless the service account says automountServiceAccountToken: false"
@@ -30,7 +30,7 @@ func (b *builder) own(binds []asked, c container) []asked {
 	sandbox := path.Join(b.RuntimeRoot, "io.containerd.grpc.v1.cri/sandboxes", unknownID)
 	pod := facts.KubeletPath{Root: b.KubeletRoot, Role: facts.PathPod, PodUID: b.uid}.Path()
 	shm := path.Join(b.RuntimeState, "io.containerd.grpc.v1.cri/sandboxes", unknownID, "shm")
-	if b.spec.HostIPC {
+	if b.of.spec.HostIPC {
 		shm = "/dev/shm"
 	}
 	for _, m := range []struct{ by, source, destination, mode string }{
@@ -69,9 +69,10 @@ func (b *builder) fileSystems(binds []asked, privileged bool) []asked {
 		{Destination: "/sys", Type: "sysfs", Source: "sysfs", Options: []string{"nosuid", "noexec", "nodev", mode}},
 		{Destination: "/sys/fs/cgroup", Type: "cgroup", Source: "cgroup", Options: []string{"nosuid", "noexec", "nodev", "relatime", mode}},
 	} {
-		if !mountedAt(binds, m.Destination) && !(dev && strings.HasPrefix(m.Destination, "/dev/")) {
-			all = append(all, asked{m, Note{MadeBy: MadeByRuntime}})
+		if mountedAt(binds, m.Destination) || dev && strings.HasPrefix(m.Destination, "/dev/") {
+			continue
 		}
+		all = append(all, asked{m, Note{MadeBy: MadeByRuntime}})
 	}
 	return all
 }

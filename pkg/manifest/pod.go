@@ -12,12 +12,12 @@ func (r *reader) pod(from string, p pods) error {
 	if err := p.validate(); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	b := builder{Options: r.options, pods: p, uid: orElse(p.UID, anyUID), volumes: map[string]volume{}}
+	b := builder{Options: r.options, of: p, uid: orElse(p.UID, anyUID), volumes: map[string]volume{}}
 	for _, v := range p.spec.Volumes {
 		if _, twice := b.volumes[v.name]; twice {
 			return fmt.Errorf("%s: two volumes are named %q", from, v.name)
 		}
-		b.volumes[v.name] = v
+		b.volumes[v.name] = v.orEmptyDir()
 	}
 	for _, claim := range p.claims {
 		b.volumes[claim] = volume{claim, kindClaim, source{Claim: claim + "-" + p.Name}}
@@ -61,18 +61,18 @@ func (r *reader) pod(from string, p pods) error {
 func (b *builder) pod() (facts.Pod, []facts.Unread) {
 	var unknown []facts.Unread
 	tell := func(what, why string) { unknown = append(unknown, facts.Unread{What: what, Why: why}) }
-	if b.pods.UID == "" {
+	if b.of.UID == "" {
 		tell("pod uid", "it is given when the pod is made; "+anyUID+" stands for it")
 	}
-	if !b.named {
-		tell("pod name", "it is given when the pod is made; "+b.Name+" stands for it")
+	if !b.of.named {
+		tell("pod name", "it is given when the pod is made; "+b.of.Name+" stands for it")
 	}
-	p := facts.Pod{Namespace: b.pods.Namespace, Name: b.Name, UID: b.uid, Labels: map[string]string{}, Annotations: maps.Clone(b.pods.Annotations)}
+	p := facts.Pod{ID: unknownID, Namespace: b.of.Namespace, Name: b.of.Name, UID: b.uid, Labels: map[string]string{}, Annotations: maps.Clone(b.of.Annotations)}
 	if p.Namespace == "" {
-		p.Namespace = b.Options.Namespace
+		p.Namespace = b.Namespace
 		tell("namespace", fmt.Sprintf("the manifest has none; taken as %q, --namespace names another", p.Namespace))
 	}
-	maps.Copy(p.Labels, b.pods.Labels)
+	maps.Copy(p.Labels, b.of.Labels)
 	maps.Copy(p.Labels, map[string]string{
 		"io.kubernetes.pod.name": p.Name, "io.kubernetes.pod.namespace": p.Namespace, "io.kubernetes.pod.uid": p.UID,
 	})
@@ -82,8 +82,8 @@ func (b *builder) pod() (facts.Pod, []facts.Unread) {
 		}
 		p.Annotations[facts.AnnotationConfigSource] = "file"
 	}
-	if b.spec.RuntimeClassName != nil {
-		p.Runtime = *b.spec.RuntimeClassName
+	if b.of.spec.RuntimeClassName != nil {
+		p.Runtime = *b.of.spec.RuntimeClassName
 	}
 	return p, unknown
 }

@@ -114,4 +114,10 @@ func (v *volume) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// orEmptyDir is what the API server makes of a volume without a kind.
+func (v volume) orEmptyDir() volume {
+	v.kind = orElse(v.kind, "emptyDir")
+	return v
+}
+
 const severalKinds = "several kinds"

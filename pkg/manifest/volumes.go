@@ -44,8 +44,8 @@ type place struct {
 // place returns where the kubelet will have a volume.
 func (b *builder) place(v volume) (place, error) {
 	switch v.kind {
-	case "", severalKinds:
-		return place{}, fmt.Errorf("volume %q has %s", v.name, orElse(v.kind, "no kind"))
+	case severalKinds:
+		return place{}, fmt.Errorf("volume %q has several kinds", v.name)
 	case kindHostPath:
 		if !path.IsAbs(v.source.Path) {
 			return place{}, fmt.Errorf("volume %q: hostPath %q is no absolute path", v.name, v.source.Path)
