@@ -39,9 +39,7 @@ var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 // at makes the line numbers of an error in a document those of the file, and one
 // line of an error that has several.
 func at(err error, line int) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
-	text = strings.ReplaceAll(text, "\n  ", "; ")
+	text := strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ").Replace(err.Error())
 	return errors.New(lineNumber.ReplaceAllStringFunc(text, func(s string) string {
 		n, _ := strconv.Atoi(strings.TrimPrefix(s, "line ")) // digits
 		if n == 0 {

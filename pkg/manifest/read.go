@@ -11,7 +11,7 @@ import (
 
 // The most that is read of one file; none has as many.
 const (
-	maxSubjects = 10_000
+	maxSubjects = 5000
 	maxMounts   = 1000 // of one container
 )
 
@@ -120,8 +120,11 @@ func (r *reader) object(node *yaml.Node, kind string) error {
 // objectName is what a person calls an object.
 func objectName(o object, options Options) string {
 	name := o.Metadata.Name
-	if name == "" {
+	switch {
+	case name == "" && o.Metadata.GenerateName != "":
 		name = o.Metadata.GenerateName + "..."
+	case name == "":
+		name = "?"
 	}
 	if o.Metadata.Namespace == "" && !makes(o.Kind) {
 		return o.Kind + " " + name

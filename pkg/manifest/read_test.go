@@ -111,7 +111,7 @@ func TestWhatCannotBeReadSaysWhy(t *testing.T) {
 		{"no kind", "{a: 1}", "it has no kind: want a manifest of a Pod"},
 		{"not YAML", "a: [", "line 1: "},
 		{"not YAML, the line of the file", "kind: ConfigMap\napiVersion: v1\n---\nb: 1\na: {\n", "line 5: "},
-		{"a wrong type, the line of the file", "# 1\n---\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: c\n    securityContext: {privileged: maybe}\n", "line 8: cannot unmarshal !!str `maybe` into bool"},
+		{"a wrong type, the line of the file", "# 1\n---\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - name: c\n    securityContext: {privileged: maybe}\n", "Pod default/?: line 8: cannot unmarshal !!str `maybe` into bool"},
 		{"a key twice", "apiVersion: v1\nkind: Pod\nkind: Job\n", `line 3: the key "kind" is there twice`},
 		{"nothing that makes pods", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n", "nothing in it makes pods (Service s): want a manifest of a Pod"},
 		{"a misspelled kind", "apiVersion: apps/v1\nkind: Deploymnt\nmetadata: {name: d}\n", `Deploymnt d: no such kind is known in the API group "apps": want a manifest of a Pod, Deployment, DaemonSet, StatefulSet, Job, CronJob, ReplicaSet`},
