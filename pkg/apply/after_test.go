@@ -39,24 +39,34 @@ func TestAfterIsWhatTheRuntimeMakes(t *testing.T) {
 	}{
 		{"nothing", Specification{[]facts.Mount{a, z}, "rshared"}, nil, []string{"/a/b /s rbind,rshared,ro", "/z /s rbind,rprivate", "root rshared"}},
 		{
-			"raised", Specification{[]facts.Mount{a, z}, ""}, adjusting(mount("/z", "/s", nil, "rslave")),
+			"raised",
+			Specification{[]facts.Mount{a, z}, ""},
+			adjusting(mount("/z", "/s", nil, "rslave")),
 			[]string{"/z /s rbind,rslave", "/a/b /s rbind,rshared,ro", "root rslave"},
 		},
 		{
-			"raised to rshared", Specification{[]facts.Mount{z}, "rslave"}, adjusting(mount("/z", "/s", nil, "rshared")),
+			"raised to rshared",
+			Specification{[]facts.Mount{z}, "rslave"},
+			adjusting(mount("/z", "/s", nil, "rshared")),
 			[]string{"/z /s rbind,rshared", "root rshared"},
 		},
 		{
-			"a slave beside a shared one", Specification{[]facts.Mount{z}, "rshared"}, adjusting(mount("/z", "/s", nil, "rslave")),
+			"a slave beside a shared one",
+			Specification{[]facts.Mount{z}, "rshared"},
+			adjusting(mount("/z", "/s", nil, "rslave")),
 			[]string{"/z /s rbind,rslave", "root rshared"},
 		},
 		{
-			"lowered", Specification{[]facts.Mount{a, z}, "rshared"}, adjusting(mount("/a/b", "/s", nil, "rprivate", "ro")),
+			"lowered",
+			Specification{[]facts.Mount{a, z}, "rshared"},
+			adjusting(mount("/a/b", "/s", nil, "rprivate", "ro")),
 			[]string{"/z /s rbind,rprivate", "/a/b /s rbind,rprivate,ro", "root rshared"},
 		},
 		{
-			"of equal destinations the first goes", Specification{[]facts.Mount{mount("/z", "/1", nil, "rprivate"), mount("/z", "/2", nil, "rprivate")}, ""},
-			adjusting(mount("/z", "/1", nil, "rslave")), []string{"/z /2 rbind,rprivate", "/z /1 rbind,rslave", "root rslave"},
+			"of equal destinations the first goes",
+			Specification{[]facts.Mount{mount("/z", "/1", nil, "rprivate"), mount("/z", "/2", nil, "rprivate")}, ""},
+			adjusting(mount("/z", "/1", nil, "rslave")),
+			[]string{"/z /2 rbind,rprivate", "/z /1 rbind,rslave", "root rslave"},
 		},
 	}
 	for _, test := range tests {

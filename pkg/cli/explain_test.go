@@ -208,4 +208,3 @@ func TestWhatWasAskedIsExplained(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
-
