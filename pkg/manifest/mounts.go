@@ -99,7 +99,7 @@ func (b *builder) volumeMount(c container, index int, m volumeMount) (asked, err
 	if err != nil {
 		return asked{}, err
 	}
-	a := asked{Note: Note{Volume: v.called(), Unknown: at.unknown}}
+	a := asked{Note: Note{Volume: v.called(), Kind: v.shown(), Driver: v.source.Driver, Unknown: at.unknown}}
 	source := at.path
 	if sub := orElse(m.SubPath, m.SubPathExpr); sub != "" {
 		if slices.Contains(strings.Split(sub, "/"), "..") || path.IsAbs(sub) {

@@ -65,6 +65,20 @@ func TestEveryKindOfVolumeHasItsPath(t *testing.T) {
 	}
 }
 
+func TestTheKindAndDriverOfAVolumeAreToldWhereTheManifestShowsThem(t *testing.T) {
+	s := read(t, pod("[{name: a, mountPath: /a}, {name: b, mountPath: /b, subPath: x}, {name: c, mountPath: /c}, {name: d, mountPath: /d}]",
+		"[{name: a, csi: {driver: d.example.com}}, {name: b, emptyDir: {}}, {name: c, persistentVolumeClaim: {claimName: x}}, {name: d, hostPath: {path: /}}]")).Subjects[0]
+	var got []string
+	for i, m := range s.Container.Mounts {
+		if s.Notes[i].MadeBy == "" {
+			got = append(got, m.Destination+" "+s.Notes[i].Kind+" "+s.Notes[i].Driver)
+		}
+	}
+	if diff := cmp.Diff([]string{"/a csi d.example.com", "/b emptyDir ", "/c  ", "/d hostPath "}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestASubPathOfAHostPathTellsWhatItIsBoundFrom(t *testing.T) {
 	s := read(t, pod("[{name: v, mountPath: /a, subPath: x//y/.}, {name: v, mountPath: /b, subPathExpr: $(NAME)}]", "[{name: v, hostPath: {path: /srv}}]")).Subjects[0]
 	var under []string

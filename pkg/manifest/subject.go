@@ -58,6 +58,9 @@ const (
 type Note struct {
 	MadeBy string // "" for a mount that the manifest asks for
 	Volume string // as a person knows it: "emptyDir cache"
+	// Kind and Driver are those of the volume, in the words of Kubernetes; "" where
+	// the manifest does not show them. Only csi and flexVolume have a driver.
+	Kind, Driver string
 	// Under is the path of the host that a sub-path is bound from: the source is
 	// the kubelet's bind mount of it. "" for others.
 	Under string

@@ -103,3 +103,12 @@ func (v volume) called() string {
 		return v.kind + " " + v.name
 	}
 }
+
+// shown is the kind of a volume that is the same on the node: a claim is bound to
+// one of any kind, and volumes of clouds have moved to CSI drivers.
+func (v volume) shown() string {
+	if v.kind == kindHostPath || v.kind == kindImage || v.kind == "csi" || v.kind == "flexVolume" || plugin(v.kind) != "" {
+		return v.kind
+	}
+	return ""
+}
