@@ -106,6 +106,14 @@ func TestAManifestIsExplainedAsItsContainerIs(t *testing.T) {
 			if diff := cmp.Diff(s.decided, before.decided(s.mounts)); diff != "" {
 				t.Errorf("the manifest (-want +got):\n%s", diff)
 			}
+			for _, own := range s.own(uid, kubelet) {
+				if err := os.MkdirAll(filepath.Dir(own.source), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(own.source, nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
 			id, err := g.tryOne(s.pod(uid, kubelet))
 			if s.refused {
 				if err == nil || before.Refusal == "" || !strings.Contains(err.Error(), before.Refusal) || before.code != 1 {
@@ -142,7 +150,7 @@ func TestAManifestIsExplainedAsItsContainerIs(t *testing.T) {
 					want = append(want, specMount{m.Destination, m.Source, m.Type, m.Options}.line(m.Type == "bind"))
 				}
 			}
-			if len(got) < 6+len(s.mounts) {
+			if len(got) != 11+len(s.mounts) {
 				t.Errorf("only %d mounts in common: %q", len(got), got)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -206,8 +214,20 @@ func (s shape) pod(uid, kubelet string) harness.Pod {
 			HostPath: source, ContainerPath: m.at, Propagation: m.asked, ReadOnly: m.ro, RecursiveReadOnly: m.rro, Users: p.Users,
 		})
 	}
+	for _, own := range s.own(uid, kubelet) {
+		c.Mounts = append(c.Mounts, harness.ContainerMount{HostPath: own.source, ContainerPath: own.at, Users: p.Users})
+	}
 	p.Containers = []harness.Container{c}
 	return p
+}
+
+// own are the files that the kubelet mounts into every container.
+func (s shape) own(uid, kubelet string) []shapeMount {
+	pod := filepath.Join(kubelet, "pods", uid)
+	return []shapeMount{
+		{at: "/etc/hosts", source: filepath.Join(pod, "etc-hosts")},
+		{at: "/dev/termination-log", source: filepath.Join(pod, "containers/main/00000000")},
+	}
 }
 
 type specMount struct {
