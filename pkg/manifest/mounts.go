@@ -51,6 +51,9 @@ func (b *builder) mounts(s *Subject, c container) error {
 	binds = b.own(binds, c)
 	slices.SortStableFunc(binds, func(a, b asked) int { return depth(a.Destination) - depth(b.Destination) })
 	all := slices.Concat(b.fileSystems(binds, c.Security.Privileged), binds)
+	if s.Container.UserNamespace && b.of.spec.HostNetwork {
+		all = hostSys(all)
+	}
 	for _, a := range all {
 		s.Container.Mounts, s.Notes = append(s.Container.Mounts, a.Mount), append(s.Notes, a.Note)
 	}

@@ -140,6 +140,16 @@ func TestTheListIsThatOfContainerd(t *testing.T) {
 			},
 		},
 	}
+	tests = append(tests, tests[0])
+	last := &tests[len(tests)-1]
+	last.name, last.mounts = "a user namespace with the host's network", "[]"
+	last.change = func(s string) string {
+		return strings.Replace(s, "spec:", "spec:\n  hostUsers: false\n  hostNetwork: true", 1)
+	}
+	last.want = []string{
+		"/proc runtime", "/dev runtime", "/dev/pts runtime", "/dev/mqueue runtime", "/sys/fs/cgroup runtime",
+		"/etc/hosts kubelet", "/dev/termination-log kubelet", "/etc/hostname runtime", "/etc/resolv.conf runtime", "/dev/shm runtime", "/sys runtime",
+	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			text := pod(test.mounts, volumes)

@@ -76,3 +76,13 @@ func (b *builder) fileSystems(binds []asked, privileged bool) []asked {
 	}
 	return all
 }
+
+// hostSys binds the host's /sys in place of the sysfs, which a user namespace with
+// the host's network may not mount: last of all. Source: containerd 2.4.2
+// internal/cri/server/container_create.go.
+func hostSys(all []asked) []asked {
+	all = slices.DeleteFunc(all, func(a asked) bool { return a.Destination == "/sys" })
+	return append(all, asked{facts.Mount{
+		Source: "/sys", Destination: "/sys", Type: "bind", Options: []string{"rbind", "rro", "nosuid", "nodev", "noexec"},
+	}, Note{MadeBy: MadeByRuntime}})
+}

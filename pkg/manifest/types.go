@@ -44,6 +44,7 @@ type podSpec struct {
 	Ephemeral        []container `yaml:"ephemeralContainers"`
 	Volumes          []volume    `yaml:"volumes"`
 	HostUsers        *bool       `yaml:"hostUsers"`
+	HostNetwork      bool        `yaml:"hostNetwork"`
 	HostIPC          bool        `yaml:"hostIPC"`
 	RuntimeClassName *string     `yaml:"runtimeClassName"`
 	AutomountToken   *bool       `yaml:"automountServiceAccountToken"`

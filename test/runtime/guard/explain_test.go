@@ -183,6 +183,7 @@ kind: Pod
 metadata: {name: %s, namespace: %s, uid: %s, labels: {lower: %q}}
 spec:
   hostUsers: %t
+  hostNetwork: true # so that no CNI is needed
   containers:
   - name: main
     securityContext: {privileged: %t}
