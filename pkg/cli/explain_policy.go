@@ -9,6 +9,7 @@ import (
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
@@ -17,15 +18,12 @@ import (
 // does not fall back.
 func (o *explainOptions) decidedBy(ctx context.Context, s settings.Settings) (*policy.Policy, error) {
 	p, err := wait.For(ctx, settingsWait, func() (*policy.Policy, error) {
-		read := func() (settings.PolicyFile, error) { return s.ReadPolicy(config.Policy()) }
 		if o.policy != "" {
-			read = func() (settings.PolicyFile, error) { return settings.ReadPolicyFile(o.policy) }
+			p, _, err := policyfile.LoadFile(o.policy)
+			return p, err
 		}
-		file, err := read()
-		if err != nil {
-			return nil, err
-		}
-		return policy.Parse(policy.File{Name: file.Name, Data: file.Data})
+		p, _, err := policyfile.Load(s, config.Policy())
+		return p, err
 	}, nil)
 	if errors.Is(err, wait.ErrNoAnswer) {
 		err = fmt.Errorf("policy %s: %w", show.Word(o.policy), err)
