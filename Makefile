@@ -9,6 +9,7 @@ PREFIX     ?= /usr
 BINDIR     ?= $(PREFIX)/bin
 UNITDIR    ?= $(PREFIX)/lib/systemd/system
 CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
+DOCDIR     ?= $(PREFIX)/share/doc/mountward
 SYSCONFDIR ?= /etc
 PLUGINDIR  ?= /opt/nri/plugins
 # Where containerd's main file imports drop-ins from.
@@ -69,16 +70,22 @@ chaos: build ## kill the plugin and containerd while 500 pods come and go; fails
 	@test/scripts/prepare build
 	@cd test/runtime && $(GO) run ./chaos $(CHAOS)
 
-check: build ## the shipped policy through the daemon's own parser, and its tests
+# Whole policies have a version; the other examples are drop-ins.
+check: build ## the shipped policy and the examples through the daemon's own parser, and their tests
 	bin/mountward check --strict config/policy.toml
-	bin/mountward test config
+	@set -e; for f in config/examples/*.toml; do case $$f in *_test.toml) continue ;; esac; \
+		if grep -q '^version' $$f; then set -- $$f; else set -- --drop-in $$f config/examples/main.toml; fi; \
+		echo "bin/mountward check --strict $$*"; bin/mountward check --strict "$$@"; done
+	bin/mountward test --min-coverage 100 config config/examples
 
-install: build ## binary, unit, catalog, config (never overwrites $(SYSCONFDIR)); then check
+install: build ## binary, unit, catalog, examples, config (never overwrites $(SYSCONFDIR)); then check
 	install -D -m 0755 bin/mountward $(DESTDIR)$(BINDIR)/mountward
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's,/usr/bin/mountward,$(BINDIR)/mountward,' systemd/mountward.service > $(DESTDIR)$(UNITDIR)/mountward.service
 	chmod 0644 $(DESTDIR)$(UNITDIR)/mountward.service
 	install -D -m 0644 systemd/mountward.catalog $(DESTDIR)$(CATALOGDIR)/mountward.catalog
+	install -d $(DESTDIR)$(DOCDIR)/examples
+	install -m 0644 config/examples/* $(DESTDIR)$(DOCDIR)/examples
 	@test/scripts/install-config config/mountward.toml $(DESTDIR)$(SYSCONFDIR)/mountward/mountward.toml
 	@test/scripts/install-config config/policy.toml $(DESTDIR)$(SYSCONFDIR)/mountward/policy.toml
 	@test -n "$(DESTDIR)" || journalctl --update-catalog || echo "mountward: no journal catalog here; journalctl -x will not explain records"
@@ -123,6 +130,8 @@ uninstall: ## remove what the install targets put there; configuration and state
 	rm -f $(DROPIN)/namespace.conf
 	@rmdir $(DROPIN) 2>/dev/null || true
 	rm -f $(DESTDIR)$(UNITDIR)/mountward.service $(DESTDIR)$(CATALOGDIR)/mountward.catalog $(DESTDIR)$(BINDIR)/mountward
+	rm -rf $(DESTDIR)$(DOCDIR)/examples
+	@rmdir $(DESTDIR)$(DOCDIR) 2>/dev/null || true
 	@test -n "$(DESTDIR)" || journalctl --update-catalog || true
 	@echo "left in place: $(DESTDIR)$(SYSCONFDIR)/mountward, /var/lib/mountward; what runs, runs on"
 	@echo "now: systemctl restart containerd, and only then systemctl disable --now mountward"

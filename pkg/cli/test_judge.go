@@ -12,6 +12,7 @@ import (
 // judgeTest judges a container of a test as the daemon would with the default
 // settings.
 func judgeTest(p *policy.Policy, c facts.Container, env policy.Env, h policytest.Host) policytest.Judged {
+	volumesOfTest(p, &c, env.KubeletRoot)
 	guard := settings.Default().Guard
 	plan, decisions := apply.Judge(p, &c, env, apply.Request{
 		Enforce: true, NeverRefuse: c.Pod.Static().Truth == facts.Yes,
@@ -19,6 +20,18 @@ func judgeTest(p *policy.Policy, c facts.Container, env policy.Env, h policytest
 		Table: func() (apply.MountTable, error) { return testTable(h.Mounts), nil },
 	}, true)
 	return policytest.Judged{Decisions: decisions, Outcomes: plan.Outcomes, Hazards: plan.Hazards}
+}
+
+// volumesOfTest fills in what the daemon would know of the volumes by their paths
+// alone. A test's host has no files of the kubelet, so what only those tell is not
+// known: the driver of a CSI volume, and of what volume a sub-path is.
+func volumesOfTest(p *policy.Policy, c *facts.Container, kubeletRoot string) {
+	if !p.AsksVolumes() {
+		return
+	}
+	for i := range c.Mounts {
+		c.Mounts[i].Volume, _ = facts.VolumeOf(c, &c.Mounts[i], kubeletRoot)
+	}
 }
 
 // testTable is the mount table of a test's host.

@@ -12,8 +12,9 @@ import (
 	"github.com/mountward/mountward/pkg/settings"
 )
 
-// policiesAt returns the paths of the policies that globs name, from a directory.
-func policiesAt(dir string, globs []string) ([]string, error) {
+// filesAt returns the paths that globs name, from a directory; what they are is
+// for the error.
+func filesAt(dir, what string, globs []string) ([]string, error) {
 	var paths []string
 	for _, glob := range globs {
 		if !filepath.IsAbs(glob) {
@@ -21,10 +22,10 @@ func policiesAt(dir string, globs []string) ([]string, error) {
 		}
 		found, err := filepath.Glob(glob)
 		if err != nil {
-			return nil, fmt.Errorf("find policy %s: %w", show.Word(glob), err)
+			return nil, fmt.Errorf("find %s %s: %w", what, show.Word(glob), err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("find policy %s: there is no such file", show.Word(glob))
+			return nil, fmt.Errorf("find %s %s: there is no such file", what, show.Word(glob))
 		}
 		paths = append(paths, found...)
 	}

@@ -22,14 +22,14 @@ type testRun struct {
 
 // file runs the tests of one file on each policy that it names.
 func (r *testRun) file(name string) []show.TestFile {
-	f, paths, err := readTests(name)
+	f, paths, dropIns, err := readTests(name)
 	if err != nil {
 		return []show.TestFile{{File: name, Error: err.Error(), Tests: []show.Test{}}}
 	}
 	var reports []show.TestFile
 	for _, path := range paths {
-		report := show.TestFile{File: name, Policy: path, Tests: []show.Test{}}
-		if err := r.policy(&report, f); err != nil {
+		report := show.TestFile{File: name, Policy: together(path, dropIns), Tests: []show.Test{}}
+		if err := r.policy(&report, f, path, dropIns); err != nil {
 			report.Error = err.Error()
 		}
 		reports = append(reports, report)
@@ -37,26 +37,34 @@ func (r *testRun) file(name string) []show.TestFile {
 	return reports
 }
 
-// readTests reads a file with tests and finds its policies.
-func readTests(name string) (*policytest.File, []string, error) {
+// together names a policy and the drop-ins that were added to it.
+func together(path string, dropIns []string) string {
+	return strings.Join(append([]string{path}, dropIns...), "+")
+}
+
+// readTests reads a file with tests and finds its policies and more drop-ins.
+func readTests(name string) (f *policytest.File, policies, dropIns []string, err error) {
 	data, err := readText(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	f, err := policytest.Parse(name, data)
+	f, err = policytest.Parse(name, data)
 	if err != nil {
 		if !strings.HasSuffix(name, policytest.Suffix) {
 			err = fmt.Errorf("%w\nhint: the names of files with tests end in %s; to check a policy: mountward check %s", err, policytest.Suffix, show.Word(name))
 		}
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	paths, err := policiesAt(filepath.Dir(name), f.Policy)
-	return f, paths, err
+	if policies, err = filesAt(filepath.Dir(name), "policy", f.Policy); err != nil {
+		return nil, nil, nil, err
+	}
+	dropIns, err = filesAt(filepath.Dir(name), "drop-in", f.DropIns)
+	return f, policies, dropIns, err
 }
 
 // policy runs the tests of a file on one policy.
-func (r *testRun) policy(report *show.TestFile, f *policytest.File) error {
-	p, _, err := policyfile.LoadFile(report.Policy)
+func (r *testRun) policy(report *show.TestFile, f *policytest.File, path string, dropIns []string) error {
+	p, _, err := policyfile.LoadWith(path, dropIns)
 	if err != nil {
 		return err
 	}

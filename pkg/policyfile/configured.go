@@ -33,6 +33,18 @@ func LoadFile(path string) (*policy.Policy, Set, error) {
 	return p, set, err
 }
 
+// LoadWith reads a policy as [LoadFile] does, with more drop-ins: files from
+// anywhere, as if they lay in its policy.d. One that has the name of a file there
+// takes its place. So a drop-in can be judged before it is put there.
+func LoadWith(path string, dropIns []string) (*policy.Policy, Set, error) {
+	set, err := ReadWith(path, dropIns)
+	if err != nil {
+		return nil, set, err
+	}
+	p, err := set.Parse()
+	return p, set, err
+}
+
 // Configured reads the configured policy, not parsing it.
 //
 // The built-in policy stands in only on a node that never had another: where

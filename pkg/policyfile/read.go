@@ -103,19 +103,33 @@ func dropIns(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, name := range all {
-		switch {
-		case strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml"):
+		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, dropInSuffix) {
 			continue
-		case !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable):
-			return nil, fmt.Errorf("the file name %q has a backslash, or what cannot be printed: rename it", name)
-		case strings.HasSuffix(name, "_test.toml"):
-			return nil, fmt.Errorf("%s is named as the tests of a policy are, which stand beside the main file: move it there, or rename it if it has rules", name)
+		}
+		if err := dropInName(name); err != nil {
+			return nil, err
 		}
 		if names = append(names, name); len(names) > maxDropIns {
 			return nil, fmt.Errorf("more than %d drop-ins", maxDropIns)
 		}
 	}
 	return names, nil
+}
+
+// dropInSuffix ends the names of drop-ins.
+const dropInSuffix = ".toml"
+
+// dropInName tells what keeps a file of that name from being a drop-in.
+func dropInName(name string) error {
+	switch {
+	case strings.HasPrefix(name, ".") || !strings.HasSuffix(name, dropInSuffix):
+		return fmt.Errorf("no file of %s is read that is hidden or does not end in %s: rename it", policy.DropInDir, dropInSuffix)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable):
+		return fmt.Errorf("the file name %q has a backslash, or what cannot be printed: rename it", name)
+	case strings.HasSuffix(name, "_test.toml"):
+		return fmt.Errorf("%s is named as the tests of a policy are, which stand beside the main file: move it there, or rename it if it has rules", name)
+	}
+	return nil
 }
 
 // unprintable reports what would forge lines of output, or what sha256sum does

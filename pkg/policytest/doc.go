@@ -22,6 +22,9 @@
 //	  { source = "/var/lib/kubelet", propagation = "rshared", expect = { action = "deny", rule = "nobody-else" } },
 //	]
 //
+// A drop-in is tested before it is in a policy.d, with drop_ins = ["new.toml"]
+// below policy: it is read as if it were in that of the policy.
+//
 // Where policy names several, or has a glob, every test must hold for each.
 //
 // A pod has namespace, name, uid, id, labels, annotations, static and

@@ -8,6 +8,7 @@ import (
 type File struct {
 	Name      string
 	Policy    []string // globs of policies, from the test file's directory
+	DropIns   []string // globs of more drop-ins for each of them, from the same
 	Host      Host     // of the table of workloads
 	Cases     []Case
 	Workloads *Workloads // nil where the file names no table

@@ -48,13 +48,18 @@ func (p *parser) line(at ...any) string {
 }
 
 func (p *parser) file(name string, raw *rawFile) *File {
-	f := &File{Name: name, Policy: raw.Policy}
+	f := &File{Name: name, Policy: raw.Policy, DropIns: raw.DropIns}
 	if len(raw.Policy) == 0 {
 		p.fail([]any{"policy"}, `"policy" is missing: name the policy that is tested, such as policy = ["policy.toml"]`)
 	}
 	for i, glob := range raw.Policy {
 		if glob == "" {
 			p.fail([]any{"policy", i}, "an empty name is no policy")
+		}
+	}
+	for i, glob := range raw.DropIns {
+		if glob == "" {
+			p.fail([]any{"drop_ins", i}, "an empty name is no drop-in")
 		}
 	}
 	host := DefaultHost()

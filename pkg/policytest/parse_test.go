@@ -15,6 +15,7 @@ func ptr[T any](v T) *T { return &v }
 func TestEverythingATestFileCanSayIsRead(t *testing.T) {
 	f, err := Parse("x_test.toml", []byte(`
 policy = ["a.toml", "policy.d/*.toml"]
+drop_ins = ["b.toml"]
 [host]
 kubelet_root = "/data/kubelet"
 runtime_state = ""
@@ -87,10 +88,10 @@ options = ["bind", "shared"]
 	ofTest := host
 	ofTest.RuntimeRoot = "/srv/containerd"
 	want := &File{
-		Name: "x_test.toml", Policy: []string{"a.toml", "policy.d/*.toml"}, Host: host,
-		Workloads: &Workloads{Table: "w.csv", Breaks: []Named{{"A / *", "x_test.toml:17"}}},
+		Name: "x_test.toml", Policy: []string{"a.toml", "policy.d/*.toml"}, DropIns: []string{"b.toml"}, Host: host,
+		Workloads: &Workloads{Table: "w.csv", Breaks: []Named{{"A / *", "x_test.toml:18"}}},
 		Cases: []Case{{
-			Name: "first", Position: "x_test.toml:19", Host: ofTest,
+			Name: "first", Position: "x_test.toml:20", Host: ofTest,
 			Container: facts.Container{
 				ID: "i", Name: "c", Image: "registry/image:1", UserNamespace: true, Privileged: facts.CannotTell("the test says so"),
 				Pod: facts.Pod{
@@ -123,6 +124,7 @@ func TestAFileThatCouldPassByMistakeIsAnError(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"no policy", good, `x:1:1: "policy" is missing`},
 		{"an empty policy", "policy = [\"\"]\n" + good, `x:1:11: an empty name is no policy`},
+		{"an empty drop-in", head + "drop_ins = [\"\"]\n" + good, `x:2:13: an empty name is no drop-in`},
 		{"no test", head, `x:1:1: the file has no [[test]] and would pass whatever the policy says`},
 		{"a test without a name", head + "[[test]]\n[[test.mount]]\nsource = \"/x\"\nexpect.action = \"deny\"\n", `x:2:3: "name" is missing`},
 		{"two tests of one name", head + good + good, `x:8:1: two tests have the name "n", the first is at x:3`},

@@ -3,6 +3,7 @@ package policytest
 // rawFile is a test file as TOML knows it.
 type rawFile struct {
 	Policy    []string      `toml:"policy"`
+	DropIns   []string      `toml:"drop_ins"`
 	Host      *rawHost      `toml:"host"`
 	Tests     []rawTest     `toml:"test"`
 	Workloads *rawWorkloads `toml:"workloads"`

@@ -8,6 +8,9 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 )
 
+// podUID is that of all pods of a table, so that an emptyDir is the pod's own.
+const podUID = "11111111-2222-3333-4444-555555555555"
+
 // mount makes the mount that the kubelet asks the runtime for. Some cells of
 // the shipped table hold what their chart computes: a source without a path is
 // an emptyDir or a directory of the chart's choice, and of several propagations
@@ -17,7 +20,7 @@ func (r row) mount(root string) (facts.Mount, error) {
 	m := facts.Mount{Source: r.get("hostPath"), Destination: r.get("mountPath"), Type: "bind", Options: []string{"rbind"}}
 	switch {
 	case strings.HasPrefix(m.Source, "(emptyDir "):
-		m.Source = root + "/pods/11111111-2222-3333-4444-555555555555/volumes/kubernetes.io~empty-dir/" + strings.Trim(m.Source[10:], ")")
+		m.Source = root + "/pods/" + podUID + "/volumes/kubernetes.io~empty-dir/" + strings.Trim(m.Source[10:], ")")
 	case strings.HasPrefix(m.Source, "<parent of the volume"):
 		m.Source, m.Destination = "/opt/local-path-provisioner", "/opt/local-path-provisioner"
 	case m.Source == "engine-binaries":

@@ -102,7 +102,7 @@ func (r row) workload() Workload {
 	return Workload{
 		Name: strings.Join([]string{r.get("project"), r.get("workload"), r.get("container")}, " / "),
 		Container: facts.Container{
-			Name: strings.TrimPrefix(r.get("container"), "init:"), Pod: facts.Pod{Namespace: r.get(ColumnNamespace), Name: r.get("workload")},
+			Name: strings.TrimPrefix(r.get("container"), "init:"), Pod: facts.Pod{Namespace: r.get(ColumnNamespace), Name: r.get("workload"), UID: podUID},
 			Privileged: facts.Is(r.get("privileged") == "yes", "the manifest says so"),
 		},
 	}

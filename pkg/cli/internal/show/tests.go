@@ -32,7 +32,7 @@ func (t *Tests) Count() {
 // TestFile is one file with tests, run on one policy.
 type TestFile struct {
 	File      string         `json:"file"`
-	Policy    string         `json:"policy,omitempty"` // its main file
+	Policy    string         `json:"policy,omitempty"` // its main file, and +FILE for each of drop_ins
 	SHA256    string         `json:"policy_sha256,omitempty"`
 	Error     string         `json:"error,omitempty"` // why none of its tests could be run, a mistake a line
 	Tests     []Test         `json:"tests"`
@@ -112,7 +112,7 @@ type TestWorkloads struct {
 
 // TestCoverage is how much of one policy the tests reached.
 type TestCoverage struct {
-	Policy  string               `json:"policy"` // its main file
+	Policy  string               `json:"policy"` // as of the files
 	Percent float64              `json:"percent"`
 	Enough  bool                 `json:"enough"` // not below --min-coverage
 	Rules   []policytest.Covered `json:"rules"`
