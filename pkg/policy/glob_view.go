@@ -33,3 +33,7 @@ func (v Vars) Expand(text string) (string, bool) {
 	expanded, missing := v.expand(text, false)
 	return strings.ReplaceAll(expanded, "//", "/"), missing == ""
 }
+
+// Literal returns the glob that stands for a text and nothing else. Variables are
+// no part of a text: "${" in it is no variable any more.
+func Literal(text string) string { return escapeMeta(text) }

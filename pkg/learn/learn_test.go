@@ -1,0 +1,259 @@
+package learn
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/workloads"
+	"github.com/mountward/mountward/pkg/policy"
+)
+
+func sample() []facts.Container {
+	own := func(pod, rest string) string {
+		return node.KubeletRoot + "/pods/0c9bd0f5-4a6e-4d4a-9f0a-" + pod + "/" + rest
+	}
+	const pv = "volumes/kubernetes.io~csi/pvc-0c9bd0f5-4a6e-4d4a-9f0a-0123456789ab/mount"
+	return []facts.Container{
+		running("kube-system", "ebs-csi-node-x7k2p", "driver",
+			bind("/var/lib/kubelet", "/var/lib/kubelet", facts.Shared), bind("/dev", "/dev", facts.Private)),
+		running("monitoring", "exporter-bcdfg", "exporter", bind("/", "/host", facts.Slave)),
+		running("prod", "web-7d9c5b8f4-x7k2p", "app", bind("/srv/data", "/data", facts.Unset)),
+		running("prod", "web-7d9c5b8f4-zzzzz", "app", bind("/srv/data", "/data", facts.Slave)),
+		running("prod", "web-admin-7d9c5b8f4-x7k2p", "app", bind("/srv/data", "/data", facts.Private)),
+		running("prod", "web-admin-7d9c5b8f4-x7k2p", "side", bind("/srv/logs", "/logs", facts.Slave)),
+		running("prod", "db-0", "db", bind(own("db-0", pv), "/db", facts.Slave)),
+		running("prod", "db-11", "db", bind(own("db-11", pv), "/db", facts.Slave)),
+	}
+}
+
+func TestThePolicyIsReadable(t *testing.T) {
+	l, _ := learned(t, sample()...)
+	const golden = "testdata/policy.toml"
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(golden, l.Policy, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(l.Policy)); diff != "" {
+		t.Error(diff)
+	}
+	if len(l.Unknown) > 0 {
+		t.Errorf("unknown: %v", l.Unknown)
+	}
+}
+
+func TestWhatRunsIsAllowedAndMoreIsNot(t *testing.T) {
+	_, p := learned(t, sample()...)
+	for _, c := range sample() {
+		if slices.Contains(actions(p, c), facts.ActionDeny) {
+			t.Errorf("%s is denied", describe(c))
+		}
+	}
+	for _, test := range []struct {
+		name string
+		c    facts.Container
+		want facts.Action
+	}{
+		{"the next pod of a Deployment", running("prod", "web-59f6c8d77b-qqqqq", "app", bind("/srv/data", "/data", facts.Slave)), facts.ActionAllow},
+		{"the next pod of a StatefulSet", running("prod", "db-2", "db", bind(node.KubeletRoot+"/pods/0c9bd0f5-4a6e-4d4a-9f0a-db-2/volumes/kubernetes.io~csi/pvc-1/mount", "/db", facts.Slave)), facts.ActionAllow},
+		{"less than was seen", running("kube-system", "ebs-csi-node-qqqqq", "driver", bind("/var/lib/kubelet", "/k", facts.Slave)), facts.ActionAllow},
+		{"more than was seen", running("monitoring", "exporter-qqqqq", "exporter", bind("/", "/host", facts.Shared)), facts.ActionDeny},
+		{"a mount without a word, which can be more than rslave", running("monitoring", "exporter-qqqqq", "exporter", bind("/", "/host", facts.Unset)), facts.ActionDeny},
+		{"another source", running("monitoring", "exporter-qqqqq", "exporter", bind("/srv", "/host", facts.Slave)), facts.ActionDeny},
+		{"another container of the pod", running("monitoring", "exporter-qqqqq", "side", bind("/", "/host", facts.Slave)), facts.ActionDeny},
+		{"another namespace", running("default", "exporter-qqqqq", "exporter", bind("/", "/host", facts.Slave)), facts.ActionDeny},
+		{"another workload whose name begins alike", running("prod", "web-admin-59f6c8d77b-qqqqq", "app", bind("/srv/data", "/data", facts.Slave)), facts.ActionDeny},
+		{"what lies below", running("prod", "web-59f6c8d77b-qqqqq", "app", bind("/srv/data/x", "/data", facts.Slave)), facts.ActionDeny},
+		{"the pods directory, of which a volume was seen", running("prod", "db-0", "db", bind(node.KubeletRoot+"/pods", "/db", facts.Slave)), facts.ActionDeny},
+		{"all of a pod's directory", running("prod", "db-0", "db", bind(node.KubeletRoot+"/pods/x", "/db", facts.Slave)), facts.ActionDeny},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := actions(p, test.c)
+			if got[len(got)-1] != test.want {
+				t.Errorf("%s, want %s", got[len(got)-1], test.want)
+			}
+		})
+	}
+}
+
+func TestTheSameContainersGiveTheSameBytes(t *testing.T) {
+	first, _ := learned(t, sample()...)
+	for range 20 {
+		shuffled := sample()
+		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		again, _ := learned(t, shuffled...)
+		if !bytes.Equal(first.Policy, again.Policy) || !bytes.Equal(first.Tests, again.Tests) {
+			t.Fatalf("the order of the containers shows:\n%s", cmp.Diff(string(first.Policy), string(again.Policy)))
+		}
+	}
+}
+
+// hostile names are tried as namespace, pod, container and source.
+func hostile() []string {
+	return []string{
+		`*`, `**`, `?`, `a*b`, `{a,b}`, `[a-z]`, `\`, `\*`, `a\`, `"`, `"]`, "\"]\naction = \"allow\"\n[[rule]]", "a\nb", "a\x01b", "\u202eb",
+		`${kubelet_root}`, `a,b`, `#`, `'`, `'''`, `"""`, " ", "ü", "a/b", "\U000e0001", strings.Repeat("x", maxName-10), strings.Repeat("*", maxName-10),
+	}
+}
+
+func TestHostileNamesStandForThemselvesAlone(t *testing.T) {
+	for _, text := range hostile() {
+		t.Run(fmt.Sprintf("%.20q", text), func(t *testing.T) {
+			source := "/srv/" + text
+			clean, _ := facts.CleanAbs(source)
+			l, p := learned(t, running(text, text, text, bind(source, "/a", facts.Slave)))
+			if len(l.Unknown) > 0 {
+				t.Errorf("not learned: %v", l.Unknown)
+			}
+			if got := actions(p, running(text, text, text, bind(source, "/a", facts.Slave))); slices.Contains(got, facts.ActionDeny) {
+				t.Errorf("it is not allowed:\n%s", l.Policy)
+			}
+			for _, other := range append(hostile(), "ordinary", "a", "b", "axb", "srv") {
+				if path, _ := facts.CleanAbs("/srv/" + other); other == text || path == clean {
+					continue
+				}
+				for i, c := range []facts.Container{
+					running(other, text, text, bind(source, "/a", facts.Slave)), running(text, other, text, bind(source, "/a", facts.Slave)),
+					running(text, text, other, bind(source, "/a", facts.Slave)), running(text, text, text, bind("/srv/"+other, "/a", facts.Slave)),
+				} {
+					if got := actions(p, c); got[len(got)-1] != facts.ActionDeny {
+						t.Errorf("%d: %q is allowed by what was learned of %q:\n%s", i, other, text, l.Policy)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeWrittenIsSaid(t *testing.T) {
+	bad := "a\xff"
+	for name, c := range map[string]facts.Container{
+		"no UTF-8 in the namespace": running(bad, "p", "c", bind("/a", "/a", facts.Slave)),
+		"no UTF-8 in the source":    running("n", "p", "c", bind("/a"+bad, "/a", facts.Slave)),
+		"too long":                  running("n", "p", "c", bind("/"+strings.Repeat("x", maxName), "/a", facts.Slave)),
+		"no namespace":              running("", "p", "c", bind("/a", "/a", facts.Slave)),
+		"no container name":         running("n", "p", "", bind("/a", "/a", facts.Slave)),
+		"a relative source":         running("n", "p", "c", bind("a", "/a", facts.Slave)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := learned(t, c, running("n", "good", "c", bind("/a", "/a", facts.Slave)))
+			if len(l.Unknown) != 1 {
+				t.Errorf("unknown: %v", l.Unknown)
+			}
+			if !bytes.Contains(l.Policy, []byte("NOT COMPLETE")) {
+				t.Errorf("the policy does not say so:\n%s", l.Policy)
+			}
+			if !bytes.Contains(l.Policy, []byte(`match.pod         = ["good"]`)) {
+				t.Errorf("the other is not learned:\n%s", l.Policy)
+			}
+		})
+	}
+}
+
+func TestNothingSeenIsAPolicyForPrivateMounts(t *testing.T) {
+	l, p := learned(t)
+	if len(p.Rules) != 1 {
+		t.Errorf("rules: %d\n%s", len(p.Rules), l.Policy)
+	}
+}
+
+// Whatever runs on a node: what was seen is allowed, and a mount that was not seen of
+// its workload, or asks for more, is denied.
+func TestRandomNodes(t *testing.T) {
+	kindsOf := []facts.Propagation{facts.Unset, facts.Private, facts.Slave, facts.Shared, facts.Unbindable}
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		pick := func(all ...string) string { return all[r.IntN(len(all))] }
+		container := func() facts.Container {
+			pod := pick("web-7d9c5b8f4-x7k2p", "web-7d9c5b8f4-zzzzz", "web-a-x7k2p", "web-x7k2p", "web-0", "web-0-x7k2p", "web-29384756-x7k2p", "web", "w*b-x7k2p")
+			var mounts []facts.Mount
+			for range r.IntN(5) {
+				source := pick("/", "/srv", "/srv/a", "/srv/*", node.KubeletRoot, node.KubeletRoot+"/pods", node.KubeletRoot+"/plugins/x",
+					node.KubeletRoot+"/pods/0c9bd0f5-4a6e-4d4a-9f0a-"+pod+"/volumes/kubernetes.io~empty-dir/"+pick("a", "b"))
+				mounts = append(mounts, bind(source, fmt.Sprintf("/m%d", len(mounts)), kindsOf[r.IntN(len(kindsOf))]))
+			}
+			return running(pick("prod", "test"), pod, pick("app", "side", "a*"), mounts...)
+		}
+		var seen []facts.Container
+		most := map[string]kinds{}
+		key := func(c facts.Container, m facts.Mount) string {
+			return workloadOf(c.Pod).pods + " " + c.Pod.Namespace + " " + c.Name + " " + sourceGlob(m.Source, c.Pod, node.KubeletRoot)
+		}
+		for i := range r.IntN(12) {
+			c := container()
+			c.ID = fmt.Sprint(i)
+			seen = append(seen, c)
+			for _, m := range c.Mounts {
+				most[key(c, m)] |= 1 << m.Requested()
+			}
+		}
+		l, p := learned(t, seen...)
+		if len(l.Unknown) > 0 {
+			t.Fatalf("seed %d: %v", seed, l.Unknown)
+		}
+		for _, c := range seen {
+			if slices.Contains(actions(p, c), facts.ActionDeny) {
+				t.Fatalf("seed %d: %s is denied", seed, describe(c))
+			}
+		}
+		for range 50 {
+			c := container()
+			if !slices.ContainsFunc(seen, func(s facts.Container) bool { return workloadOf(s.Pod) == workloadOf(c.Pod) }) {
+				continue // a glob may hold the names of workloads that were never seen
+			}
+			for i, d := range p.Decide(c, policy.Env{Vars: node}, false) {
+				m := c.Mounts[i]
+				asked := m.Requested()
+				free := !m.Bind() || asked == facts.Private || asked == facts.Unbindable
+				if want := free || most[key(c, m)].allowed().has(asked); want != (d.Action == facts.ActionAllow) {
+					t.Fatalf("seed %d: %s of %s as %s is %s by %q\n%s", seed, m.Source, describe(c), asked, d.Action, d.Rule, l.Policy)
+				}
+			}
+		}
+	}
+}
+
+// The workloads of the shipped table are learned whole.
+func TestRealWorkloads(t *testing.T) {
+	const name = "../../config/examples/workloads.csv"
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := workloads.Parse(name, f, node.KubeletRoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var containers []facts.Container
+	for i, w := range all {
+		c := w.Container
+		c.ID, c.Pod.Namespace = fmt.Sprint(i), "kube-system"
+		if c.Pod.Name == "" {
+			c.Pod.Name = fmt.Sprintf("workload-%d", i)
+		}
+		if c.Name == "" {
+			c.Name = "main"
+		}
+		containers = append(containers, c)
+	}
+	l, p := learned(t, containers...)
+	t.Logf("%d containers, %d rules, %d bytes, unknown %v", len(containers), l.Rules, len(l.Policy), l.Unknown)
+	for _, c := range containers {
+		if slices.Contains(actions(p, c), facts.ActionDeny) {
+			t.Errorf("%s is denied", describe(c))
+		}
+	}
+}
