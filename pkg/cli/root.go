@@ -82,7 +82,8 @@ true, and records in the journal what every task is mounted on.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{ExitUsage, err} })
 	root.AddCommand(runCommand(p), checkCommand(), testCommand(), volumesCommand(thisMachine()), verifyCommand(thisMachine()),
 		doctorCommand(thisMachine()), pinsCommand(thisMachine()), exposureCommand(thisMachine()),
-		explainCommand(thisMachine()), learnCommand(thisMachine()), diffCommand(thisMachine()), statusCommand(thisMachine()), reloadCommand(), emergencyCommand(p), versionCommand(p))
+		explainCommand(thisMachine()), learnCommand(thisMachine()), diffCommand(thisMachine()), exportCommand(),
+		statusCommand(thisMachine()), reloadCommand(), emergencyCommand(p), versionCommand(p))
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -52,16 +52,20 @@ func (p *Policy) expanded(v Vars) []expandedGlob {
 	}
 	all := make([]expandedGlob, len(p.globs))
 	for i, g := range p.globs {
-		prefix, missing := v.expand(g.prefix, false)
-		rest, missingBelow := v.expand(g.rest, true)
-		e := expandedGlob{missing, missing, path.Clean(prefix), newRestGlob(strings.ReplaceAll(rest, "//", "/"))}
-		if missing == "" {
-			e.missing = missingBelow
-		}
-		all[i] = e
+		all[i] = g.expand(v)
 	}
 	p.expansion.Store(&expansion{v, all})
 	return all
+}
+
+func (g *pathGlob) expand(v Vars) expandedGlob {
+	prefix, missing := v.expand(g.prefix, false)
+	rest, missingBelow := v.expand(g.rest, true)
+	e := expandedGlob{missing, missing, path.Clean(prefix), newRestGlob(strings.ReplaceAll(rest, "//", "/"))}
+	if missing == "" {
+		e.missing = missingBelow
+	}
+	return e
 }
 
 // binding holds the path globs of a policy with what their prefixes lead to. A

@@ -37,3 +37,16 @@ func (v Vars) Expand(text string) (string, bool) {
 // Literal returns the glob that stands for a text and nothing else. Variables are
 // no part of a text: "${" in it is no variable any more.
 func Literal(text string) string { return escapeMeta(text) }
+
+// Split returns the two parts in which a glob of source or destination is
+// matched, with the variables replaced: the literal path at which it starts, and
+// what follows below it, "" for that path alone. missing is a variable without a
+// value; then the glob cannot be matched.
+func (v Vars) Split(glob string) (prefix, rest, missing string, err error) {
+	g, err := newPathGlob(glob)
+	if err != nil {
+		return "", "", "", err
+	}
+	e := g.expand(v)
+	return e.prefix, e.rest.text, e.missing, nil
+}
