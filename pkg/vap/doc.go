@@ -10,7 +10,7 @@
 // it than on the node, so the first deciding rule denies only where it does
 // there too. A key that no manifest shows (a hazard, the image as the runtime
 // names it) may always hold and never surely does, and needs no case of its own:
-// a deny that asks for it never matches and is left out, an allow is widened.
+// a deny that asks for it never matches and is left out, an allow lets more through.
 //
 // One thing is taken for granted, since no manifest shows it: a hostPath has no
 // symbolic link in it but those that every distribution has (see links), and is

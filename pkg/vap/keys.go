@@ -62,7 +62,7 @@ func readKey(k policy.Key, vars policy.Vars) reading {
 		return names(k, "request.namespace")
 	case "pod":
 		r := names(k, "variables.name")
-		return reading{and("!variables.template", r.surely), or("variables.template", r.maybe), false, first(r.why, "known in a Pod, not in a template")}
+		return reading{and("!variables.template", r.surely), or("variables.template", r.maybe), false, first(r.why, "the name of a pod is not known in a template")}
 	case "pod_labels":
 		return table(k, "variables.labels", addedLabel)
 	case "pod_annotations":

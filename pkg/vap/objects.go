@@ -127,8 +127,8 @@ func conditions() []Variable {
 		{"no-mirror-pod", `!has(object.metadata.annotations) || !("kubernetes.io/config.mirror" in object.metadata.annotations)`},
 		// A workload whose pods do not change is not held up for what they were
 		// before the policy was there.
-		{"template-changes", `request.operation == "CREATE" || request.subResource == "ephemeralcontainers" ||
-(has(object.spec.template) ? !has(oldObject.spec.template) || object.spec.template != oldObject.spec.template
+		{"template-changes", `request.operation == "CREATE" || has(request.subResource) && request.subResource == "ephemeralcontainers"
+|| (has(object.spec.template) ? !has(oldObject.spec.template) || object.spec.template != oldObject.spec.template
   : !has(oldObject.spec.jobTemplate) || object.spec.jobTemplate != oldObject.spec.jobTemplate)`},
 	}
 }

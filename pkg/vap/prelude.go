@@ -31,7 +31,7 @@ func prelude(vars policy.Vars) []Variable {
 		// None of a pod for Windows, where mountward does not run. An ephemeral
 		// container comes to a pod that is there: what that has is not asked again.
 		{"containers", `variables.windows ? []
-  : request.subResource == "ephemeralcontainers"
+  : has(request.subResource) && request.subResource == "ephemeralcontainers"
   ? ` + list("variables.spec", "ephemeralContainers") + `.filter(c, !` + list("oldObject.spec", "ephemeralContainers") + `.exists(o, o.name == c.name))
   : ` + list("variables.spec", "initContainers") + `
     + ` + list("variables.spec", "containers") + `
@@ -69,7 +69,7 @@ func list(of, field string) string {
 // clean is path.Clean of an absolute path, or of a relative one below the root;
 // "?" where it goes up.
 func clean(path string) string {
-	return path + `.split("/").exists(s, s == "..") ? "?" : "/" + ` + path + `.split("/").filter(s, s != "" && s != ".").join("/")`
+	return `(` + path + `.split("/").exists(s, s == "..") ? "?" : "/" + ` + path + `.split("/").filter(s, s != "" && s != ".").join("/"))`
 }
 
 // csiNodes are the names of the containers with the role csi-node: surely, or

@@ -11,10 +11,10 @@ import (
 // How says how much of a rule the exported policy has.
 type How string
 
-// The answers. A rule that is widened lets through what the node may refuse.
+// The answers. One that is carried in part lets through what the node may refuse.
 const (
 	Carried How = "carried"
-	Widened How = "widened"
+	InPart  How = "in part"
 	LeftOut How = "left out"
 )
 
@@ -82,11 +82,11 @@ func fate(rule *policy.Rule, c condition, whys []string) Rule {
 	case rule.Action == facts.ActionDeny && c.nothing():
 		r.How, r.Why = LeftOut, why+": what it refuses is refused on the node alone"
 	case rule.Action == facts.ActionDeny:
-		r.How, r.Why = Widened, why+": where that is not known it refuses on the node alone"
+		r.How, r.Why = InPart, why+": where that is not known it refuses on the node alone"
 	case c.everything():
-		r.How, r.Why = Widened, why+": it is taken to let every mount through, so nothing below it is refused here"
+		r.How, r.Why = InPart, why+": it is taken to let every mount through, so nothing below it is refused here"
 	default:
-		r.How, r.Why = Widened, why+": where that is not known it is taken to let the mount through, whatever the rules below say"
+		r.How, r.Why = InPart, why+": where that is not known it is taken to let the mount through, whatever the rules below say"
 	}
 	return r
 }

@@ -2,6 +2,8 @@ package vap
 
 import (
 	"context"
+	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/apiserver/pkg/warning"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
@@ -26,7 +28,14 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
 )
+
+func TestMain(m *testing.M) {
+	klog.LogToStderr(false) // the plugin tells of every refresh
+	klog.SetOutput(io.Discard)
+	os.Exit(m.Run())
+}
 
 // apiServer is the admission plugin of kube-apiserver that judges by
 // ValidatingAdmissionPolicies, with the objects of one export.
@@ -46,6 +55,12 @@ func startAPIServer(t testing.TB, export []byte) *apiServer {
 		}
 		if p, ok := object.(*admissionv1.ValidatingAdmissionPolicy); ok {
 			defaults(p)
+			// An expression that goes wrong must show.
+			fail := admissionv1.Fail
+			if p.Spec.FailurePolicy == nil || *p.Spec.FailurePolicy != admissionv1.Ignore {
+				t.Fatal("an export that fails to evaluate would refuse")
+			}
+			p.Spec.FailurePolicy = &fail
 		}
 		objects = append(objects, object)
 	}
@@ -61,7 +76,7 @@ func startAPIServer(t testing.TB, export []byte) *apiServer {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
-	initializer.New(client, dynamicfake.NewSimpleDynamicClient(scheme.Scheme), factory, nobody{}, featuregate.NewFeatureGate(),
+	initializer.New(client, dynamicfake.NewSimpleDynamicClient(scheme.Scheme), factory, authorizerfactory.NewAlwaysAllowAuthorizer(), featuregate.NewFeatureGate(),
 		compatibility.DefaultBuildEffectiveVersion(), ctx.Done(), mapper).Initialize(plugin)
 	plugin.SetRESTMapper(mapper)
 	if err := plugin.ValidateInitialization(); err != nil {
@@ -69,7 +84,7 @@ func startAPIServer(t testing.TB, export []byte) *apiServer {
 	}
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
-	for !plugin.WaitForReady() {
+	if !plugin.WaitForReady() {
 		t.Fatal("the plugin does not get ready")
 	}
 	return &apiServer{plugin}
@@ -127,6 +142,9 @@ func (s *apiServer) ask(t testing.TB, r request) answer {
 	attributes := admission.NewAttributesRecord(r.object, r.old, kind, m.GetNamespace(), m.GetName(), resource, r.subresource, operation, options, false, &user.DefaultInfo{Name: "somebody"})
 	var w warnings
 	err = s.plugin.Validate(warning.WithWarningRecorder(context.Background(), &w), attributes, admission.NewObjectInterfacesFromScheme(scheme.Scheme))
+	if err != nil && !strings.Contains(err.Error(), "mountward refuses mount") {
+		t.Fatalf("not a refusal: %v", err)
+	}
 	return answer{err, w.all}
 }
 
@@ -139,10 +157,4 @@ func (w *warnings) AddWarning(_, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = append(w.all, text)
-}
-
-type nobody struct{}
-
-func (nobody) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-	return authorizer.DecisionNoOpinion, "", nil
 }
