@@ -34,13 +34,16 @@ lint: ## gofumpt, go vet, golangci-lint
 	@test/scripts/step "go vet" $(GO) vet ./...
 	@test/scripts/step "go vet test/runtime" sh -c 'cd test/runtime && $(GO) vet ./...'
 	@test/scripts/step "go vet test/node" sh -c 'cd test/node && $(GO) vet ./...'
+	@test/scripts/step "go vet test/vap (about 5 min the first time)" sh -c 'cd test/vap && $(GO) vet ./...'
 	@test/scripts/step "golangci-lint (about 3 min the first time)" $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@test/scripts/step "golangci-lint test/runtime" sh -c 'cd test/runtime && $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...'
 	@test/scripts/step "golangci-lint test/node" sh -c 'cd test/node && $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...'
+	@test/scripts/step "golangci-lint test/vap" sh -c 'cd test/vap && $(GO) run $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...'
 
 test: build ## everything but the VM, chaos and bench: unit, scripts, journald, real containerd
 	@test/scripts/prepare test
 	@test/scripts/step "go test ./..." test/scripts/go-test ./...
+	@test/scripts/step "go test test/vap (about 5 min more the first time)" sh -c 'cd test/vap && ../scripts/go-test ./...'
 	@test/scripts/step "systemd unit and catalog" test/scripts/check-systemd
 	@test/scripts/step "install and uninstall" test/scripts/check-install
 	@$(MAKE) --no-print-directory test-runtime
