@@ -29,12 +29,12 @@ func braces(glob string) ([]string, bool) {
 // class, or -1.
 func indexOutside(glob string, wanted byte) int {
 	for i := 0; i < len(glob); i++ {
-		switch c := glob[i]; {
-		case c == wanted:
+		switch glob[i] {
+		case wanted:
 			return i
-		case c == '\\':
+		case '\\':
 			i++
-		case c == '[':
+		case '[':
 			i += classEnd(glob[i:])
 		}
 	}

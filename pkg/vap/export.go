@@ -47,7 +47,9 @@ func Export(p *policy.Policy, o Options) (*Exported, error) {
 		default:
 			w.let(c)
 		}
-		open = open && !(became.How != LeftOut && c.everything())
+		if became.How != LeftOut && c.everything() {
+			open = false
+		}
 		e.Rules = append(e.Rules, became)
 	}
 	if open && p.Default == facts.ActionDeny {

@@ -95,7 +95,7 @@ func (g pathGlob) source(path string) (surely, maybe expr, ok bool) {
 		if overTo && g.prefix != to {
 			maybe = or(maybe, through)
 		}
-		if overFrom && !(g.all() && overTo) {
+		if overFrom && (!g.all() || !overTo) {
 			surely = and(surely, not(through))
 		}
 	}

@@ -43,8 +43,7 @@ func prelude(vars policy.Vars) []Variable {
   "propagation": !has(v.mountPropagation) || v.mountPropagation == "None" ? "private"
     : v.mountPropagation == "HostToContainer" ? "slave"
     : v.mountPropagation == "Bidirectional" ? "shared" : "?",
-  "readonly": has(v.recursiveReadOnly) && v.recursiveReadOnly != "Disabled" ? "?"
-    : has(v.readOnly) && v.readOnly ? "yes"
+  "readonly": has(v.readOnly) && v.readOnly ? "yes"
     : variables.volumes.exists(x, x.name == v.name && (has(x.hostPath) || has(x.emptyDir))) ? "no" : "?",
   "source": has(v.subPath) && v.subPath != "" || has(v.subPathExpr) && v.subPathExpr != "" ? "?pods"
     : !variables.volumes.exists(x, x.name == v.name) ? "?"
