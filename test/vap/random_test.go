@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mountward/mountward/pkg/policy"
 	"github.com/mountward/mountward/pkg/vap"
 )
 
@@ -23,11 +24,21 @@ func (m maker) some(words ...string) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// key is a key of match or except. plain leaves out what manifests do not show.
+// key is a key of match or except that the language has. plain leaves out what
+// manifests do not show.
 func (m maker) key(plain bool) (key, value string) {
-	n := 9
+	for {
+		key, value = m.anyKey(plain)
+		if _, err := policy.Parse(policy.File{Data: []byte(head + "default = \"deny\"\n[[rule]]\nname = \"r\"\naction = \"deny\"\nmatch." + key + " = " + value)}); err == nil {
+			return key, value
+		}
+	}
+}
+
+func (m maker) anyKey(plain bool) (key, value string) {
+	n := 12
 	if !plain {
-		n = 13
+		n = 16
 	}
 	switch m.Intn(n) {
 	case 0, 1:
@@ -45,10 +56,16 @@ func (m maker) key(plain bool) (key, value string) {
 	case 8:
 		return "pod_labels", m.one(`{ app = "x" }`, `{ app = "*", team = ["a", "b*"] }`)
 	case 9:
-		return "role", `["csi-node"]`
+		return "readonly", m.one("true", "false")
 	case 10:
-		return "hazard", m.some("MW101", "MW105", "MW107", "MW111")
+		return "pod_annotations", m.one(`{ why = "*" }`, `{ why = ["a/b", "?c"] }`)
 	case 11:
+		return "user_namespace", m.one("true", "false")
+	case 12:
+		return "role", `["csi-node"]`
+	case 13:
+		return "hazard", m.some("MW101", "MW105", "MW107", "MW111")
+	case 14:
 		return "pod", m.some("thing", "thing-*", "other")
 	default:
 		return "static_pod", m.one("true", "false")
@@ -84,10 +101,14 @@ func (m maker) policy(plain bool) string {
 func (m maker) shape(plain bool) shape {
 	s := shape{
 		kind: m.one("Pod", "Pod", "init", "Deployment", "Job", "CronJob"), namespace: m.one("default", "kube-system"), container: m.one("app", "agent"),
-		labels: m.one("", "{app: x}", "{app: other, team: b1}"), privileged: m.Intn(2) == 0,
+		labels: m.one("", "{app: x}", "{app: other, team: b1}"), annotations: m.one("", "{why: a/b}", "{why: bc, other: x}"),
+		privileged: m.Intn(2) == 0,
+	}
+	if !s.privileged {
+		s.spec = m.one("", "hostUsers: false\n", "hostUsers: true\n")
 	}
 	for range 1 + m.Intn(3) {
-		one := mount{m.one("/", "/a", "/a/", "/a/b", "/a/b/c", "/a//c/x", "/b/b", "/ab/c", kubelet, kubelet+"/plugins/x"), m.one("/", "/d", "/d/e", "/d/e/f", "g"), m.one("", "None", slave), ""}
+		one := mount{m.one("/", "/a", "/a/", "/a/b", "/a/b/c", "/a//c/x", "/b/b", "/ab/c", kubelet, kubelet+"/plugins/x"), m.one("/", "/d", "/d/e", "/d/e/f", "g"), m.one("", "None", slave), m.one("", "readOnly: true", "readOnly: false")}
 		if s.privileged && m.Intn(2) == 0 {
 			one.propagation = shared
 		}
