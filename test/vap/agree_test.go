@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // shape is one container of a manifest and what it mounts.
@@ -94,15 +91,6 @@ func orElse(text, other string) string {
 		return other
 	}
 	return text
-}
-
-func object(t testing.TB, text string) runtime.Object {
-	t.Helper()
-	o, _, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(text), nil, nil)
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	return o
 }
 
 const (

@@ -2,110 +2,76 @@ package vap
 
 import (
 	"context"
-	"io"
-	"os"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/admission/initializer"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
-	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
-	"k8s.io/apiserver/pkg/util/compatibility"
-	"k8s.io/apiserver/pkg/warning"
-	dynamicfake "k8s.io/client-go/dynamic/fake"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/component-base/featuregate"
-	"k8s.io/klog/v2"
 )
 
-func TestMain(m *testing.M) {
-	klog.LogToStderr(false) // the plugin tells of every refresh
-	klog.SetOutput(io.Discard)
-	os.Exit(m.Run())
-}
-
-// apiServer is the admission plugin of kube-apiserver that judges by
-// ValidatingAdmissionPolicies, with the objects of one export.
-type apiServer struct {
-	plugin *validating.Plugin
-}
-
-// startAPIServer reads an export as kubectl does and puts it into force.
-func startAPIServer(t testing.TB, export []byte) *apiServer {
-	t.Helper()
-	t.Cleanup(generic.SetPolicyRefreshIntervalForTests(5 * time.Millisecond))
-	var objects []runtime.Object
-	for _, document := range documents(export) {
-		object, _, err := scheme.Codecs.UniversalDeserializer().Decode(document, nil, nil)
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, document)
+// kinds are the objects that an export is about, and those that it consists of.
+var kinds = func() *runtime.Scheme {
+	all := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(all); err != nil {
+			panic(err)
 		}
-		if p, ok := object.(*admissionv1.ValidatingAdmissionPolicy); ok {
-			defaults(p)
-			// An expression that goes wrong must show.
-			fail := admissionv1.Fail
-			if p.Spec.FailurePolicy == nil || *p.Spec.FailurePolicy != admissionv1.Ignore {
-				t.Fatal("an export that fails to evaluate would refuse")
-			}
-			p.Spec.FailurePolicy = &fail
-		}
-		objects = append(objects, object)
-	}
-	for _, name := range []string{"default", "kube-system", "monitoring"} {
-		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	}
-	plugin, err := validating.NewPlugin(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := fake.NewSimpleClientset(objects...)
-	factory := informers.NewSharedInformerFactory(client, 0)
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
-	initializer.New(client, dynamicfake.NewSimpleDynamicClient(scheme.Scheme), factory, authorizerfactory.NewAlwaysAllowAuthorizer(), featuregate.NewFeatureGate(),
-		compatibility.DefaultBuildEffectiveVersion(), ctx.Done(), mapper).Initialize(plugin)
-	plugin.SetRESTMapper(mapper)
-	if err := plugin.ValidateInitialization(); err != nil {
-		t.Fatal(err)
-	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	if !plugin.WaitForReady() {
-		t.Fatal("the plugin does not get ready")
-	}
-	return &apiServer{plugin}
-}
-
-// defaults are those of the API server for what an export leaves out.
-func defaults(p *admissionv1.ValidatingAdmissionPolicy) {
-	equivalent, all := admissionv1.Equivalent, admissionv1.AllScopes
-	c := p.Spec.MatchConstraints
-	c.MatchPolicy, c.NamespaceSelector, c.ObjectSelector = &equivalent, &metav1.LabelSelector{}, &metav1.LabelSelector{}
-	for i := range c.ResourceRules {
-		c.ResourceRules[i].Scope = &all
-	}
-}
-
-func documents(yaml []byte) [][]byte {
-	var all [][]byte
-	for _, document := range strings.Split("\n"+string(yaml), "\n---\n") {
-		all = append(all, []byte(document))
 	}
 	return all
+}()
+
+// object reads one document as the API server does, and takes no key that it does
+// not know.
+func object(t testing.TB, text string) runtime.Object {
+	t.Helper()
+	o, _, err := serializer.NewCodecFactory(kinds, serializer.EnableStrict).UniversalDeserializer().Decode([]byte(text), nil, nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return o
+}
+
+// apiServer judges by the objects of one export.
+type apiServer struct{ judge judge }
+
+// judge answers one request: with an error that refuses it, and warnings. There
+// are two. Usually a policy is compiled and evaluated by the libraries that the
+// admission plugin of kube-apiserver has for it; with -tags plugin the plugin
+// itself is asked, which also takes the clients and informers of Kubernetes to
+// build.
+type judge func(context.Context, *testing.T, admission.Attributes) answer
+
+// startAPIServer reads an export as kubectl does and puts it into force.
+func startAPIServer(t *testing.T, export []byte) *apiServer {
+	t.Helper()
+	var p *admissionv1.ValidatingAdmissionPolicy
+	var b *admissionv1.ValidatingAdmissionPolicyBinding
+	for document := range strings.SplitSeq("\n"+string(export), "\n---\n") {
+		switch o := object(t, document).(type) {
+		case *admissionv1.ValidatingAdmissionPolicy:
+			p = o
+		case *admissionv1.ValidatingAdmissionPolicyBinding:
+			b = o
+		}
+	}
+	if p == nil || b == nil || b.Spec.PolicyName != p.Name {
+		t.Fatalf("no policy with its binding in\n%s", export)
+	}
+	// An expression that goes wrong must show.
+	fail := admissionv1.Fail
+	if p.Spec.FailurePolicy == nil || *p.Spec.FailurePolicy != admissionv1.Ignore {
+		t.Fatal("an export that fails to evaluate would refuse")
+	}
+	p.Spec.FailurePolicy = &fail
+	return &apiServer{start(t, p, b)}
 }
 
 // request is one object on its way into the cluster.
@@ -114,22 +80,13 @@ type request struct {
 	subresource string
 }
 
-// answer is what the plugin says: an error where it refuses, and warnings.
-type answer struct {
-	err      error
-	warnings []string
-}
-
-func (a answer) refused() bool { return a.err != nil || len(a.warnings) > 0 }
-
-func (s *apiServer) ask(t testing.TB, r request) answer {
+func (r request) attributes(t testing.TB) admission.Attributes {
 	t.Helper()
-	kinds, _, err := scheme.Scheme.ObjectKinds(r.object)
+	of, _, err := kinds.ObjectKinds(r.object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind := kinds[0]
-	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	resource, _ := meta.UnsafeGuessKindToResource(of[0])
 	m, err := meta.Accessor(r.object)
 	if err != nil {
 		t.Fatal(err)
@@ -139,22 +96,22 @@ func (s *apiServer) ask(t testing.TB, r request) answer {
 	if r.old != nil {
 		operation, options = admission.Update, &metav1.UpdateOptions{}
 	}
-	attributes := admission.NewAttributesRecord(r.object, r.old, kind, m.GetNamespace(), m.GetName(), resource, r.subresource, operation, options, false, &user.DefaultInfo{Name: "somebody"})
-	var w warnings
-	err = s.plugin.Validate(warning.WithWarningRecorder(context.Background(), &w), attributes, admission.NewObjectInterfacesFromScheme(scheme.Scheme))
-	if err != nil && !strings.Contains(err.Error(), "mountward refuses mount") {
-		t.Fatalf("not a refusal: %v", err)
+	return admission.NewAttributesRecord(r.object, r.old, of[0], m.GetNamespace(), m.GetName(), resource, r.subresource, operation, options, false, &user.DefaultInfo{Name: "somebody"})
+}
+
+// answer is what the API server says: an error where it refuses, and warnings.
+type answer struct {
+	err      error
+	warnings []string
+}
+
+func (a answer) refused() bool { return a.err != nil || len(a.warnings) > 0 }
+
+func (s *apiServer) ask(t *testing.T, r request) answer {
+	t.Helper()
+	a := s.judge(context.Background(), t, r.attributes(t))
+	if a.err != nil && !strings.Contains(a.err.Error(), "mountward refuses mount") {
+		t.Fatalf("not a refusal: %v", a.err)
 	}
-	return answer{err, w.all}
-}
-
-type warnings struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (w *warnings) AddWarning(_, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.all = append(w.all, text)
+	return a
 }
