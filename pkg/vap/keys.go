@@ -25,23 +25,27 @@ func unknown(why string) reading { return reading{surely: never, maybe: always, 
 // exactly is a key that a manifest shows.
 func exactly(e expr) reading { return reading{surely: e, maybe: e} }
 
-// read returns the readings of the keys of a condition. Under except the labels
-// of a table hold together, as they do in package policy.
+// read returns the readings of the keys of a condition. Under except the keys of
+// a table, such as pod_labels or volume, hold together, as they do in package
+// policy.
 func read(keys []policy.Key, vars policy.Vars, together bool) []reading {
 	var all []reading
-	for i := 0; i < len(keys); i++ {
-		key := keys[i]
-		if key.Of == "" || !together {
-			all = append(all, readKey(key, vars))
+	tables := map[string]int{}
+	for _, key := range keys {
+		r := readKey(key, vars)
+		table, rest, _ := strings.Cut(key.Name, ".")
+		if !together || key.Of == "" && rest == "" {
+			all = append(all, r)
 			continue
 		}
-		joined := exactly(always)
-		for ; i < len(keys) && keys[i].Name == key.Name; i++ {
-			one := readKey(keys[i], vars)
-			joined = reading{and(joined.surely, one.surely), and(joined.maybe, one.maybe), one.mount, first(joined.why, one.why)}
+		at, seen := tables[table]
+		if !seen {
+			tables[table] = len(all)
+			all = append(all, r)
+			continue
 		}
-		i--
-		all = append(all, joined)
+		with := &all[at]
+		*with = reading{and(with.surely, r.surely), and(with.maybe, r.maybe), with.mount || r.mount, first(with.why, r.why)}
 	}
 	return all
 }
@@ -86,6 +90,8 @@ func readKey(k policy.Key, vars policy.Vars) reading {
 	case "propagation":
 		is := expr("m.propagation in " + quotes(k.Values))
 		return ofMount(reading{surely: is, maybe: or(is, `m.propagation == "?"`)})
+	case "volume.kind":
+		return kind(k)
 	case "role":
 		return role(vars)
 	case "destination":
@@ -98,6 +104,17 @@ func readKey(k policy.Key, vars policy.Vars) reading {
 	default:
 		return unknown("no manifest shows " + k.Path())
 	}
+}
+
+// kind is a list of kinds of volumes. What a pod asks for itself is never a mount
+// of no volume.
+func kind(k policy.Key) reading {
+	kinds := slices.DeleteFunc(slices.Clone(k.Values), func(kind string) bool { return kind == facts.VolumeNone })
+	if len(kinds) == 0 {
+		return ofMount(exactly(never))
+	}
+	is := expr("m.kind in " + quotes(kinds))
+	return ofMount(reading{surely: is, maybe: or(is, `m.kind == "?"`)})
 }
 
 func ofMount(r reading) reading {

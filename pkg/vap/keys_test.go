@@ -1,6 +1,7 @@
 package vap
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,6 +38,8 @@ func TestWhatAManifestShowsOfAKey(t *testing.T) {
 		{policy.Key{Name: "source", Values: []string{"${nothing}/a"}}, never, always},
 		{policy.Key{Name: "hazard", Values: []string{"MW101"}}, never, always},
 		{policy.Key{Name: "image", Values: []string{"*"}}, never, always},
+		{policy.Key{Name: "volume.kind", Values: []string{"csi", "none"}}, `m.kind in ["csi"]`, `(m.kind in ["csi"] || m.kind == "?")`},
+		{policy.Key{Name: "volume.kind", Values: []string{"none"}}, never, never},
 		{policy.Key{Name: "volume.driver", Values: []string{"*"}}, never, always},
 		{policy.Key{Name: "host.propagation", Values: []string{"shared"}}, never, always},
 		{policy.Key{Name: "a key of tomorrow", Values: []string{"x"}}, never, always},
@@ -48,6 +51,31 @@ func TestWhatAManifestShowsOfAKey(t *testing.T) {
 		if got.why == "" && got.surely == never && got.maybe == always {
 			t.Errorf("%s: nothing tells why it is not known", test.key.Path())
 		}
+	}
+}
+
+// TestUnderExceptATableHoldsTogether: wherever its keys stand.
+func TestUnderExceptATableHoldsTogether(t *testing.T) {
+	keys := []policy.Key{
+		{Name: "volume.kind", Values: []string{"csi"}},
+		{Name: "pod_labels", Of: "a", Values: []string{"*"}},
+		{Name: "namespace", Values: []string{"n"}},
+		{Name: "volume.driver", Values: []string{"*"}},
+		{Name: "pod_labels", Of: "b", Values: []string{"*"}},
+	}
+	var apart, joined []expr
+	for _, r := range read(keys, vars(), false) {
+		apart = append(apart, r.surely)
+	}
+	for _, r := range read(keys, vars(), true) {
+		joined = append(joined, r.surely)
+		if r.mount != strings.Contains(string(r.maybe), "m.") {
+			t.Errorf("%s: of a mount: %v", r.maybe, r.mount)
+		}
+	}
+	want := []expr{never, `"a" in variables.labels && "b" in variables.labels`, `request.namespace == "n"`}
+	if diff := cmp.Diff(want, joined); diff != "" || len(apart) != len(keys) {
+		t.Error(apart, diff)
 	}
 }
 

@@ -114,7 +114,7 @@ func (w *writer) objects(o Options) (Policy, Binding) {
 			{[]string{"batch"}, []string{"v1"}, []string{"CREATE", "UPDATE"}, []string{"cronjobs", "jobs"}},
 		}},
 		MatchConditions: conditions(),
-		Variables:       append(needed(prelude(o.Vars), texts...), own...),
+		Variables:       append(needed(prelude(o.Vars, texts), texts...), own...),
 		Validations:     w.validations,
 	}}
 	return p, Binding{apiVersion, "ValidatingAdmissionPolicyBinding", Metadata{Name: o.Name}, BindingSpec{o.Name, actions}}

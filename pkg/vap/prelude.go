@@ -1,6 +1,7 @@
 package vap
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -13,9 +14,13 @@ import (
 // A mount is a map of texts. "?" is what the manifest does not show; a source
 // that starts with it is one that is not named: "?pods" lies in the kubelet's
 // directory of the pod by its name, "?" anywhere (a PersistentVolumeClaim can be
-// a hostPath).
-func prelude(vars policy.Vars) []Variable {
+// a hostPath). texts are the rules' own: a mount has no kind where none asks for it.
+func prelude(vars policy.Vars, texts []string) []Variable {
 	root, _ := facts.CleanAbs(vars.KubeletRoot)
+	kind := ""
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "m.kind") }) {
+		kind = ",\n  \"kind\": " + kindOf()
+	}
 	return []Variable{
 		{"template", `has(object.spec.template) || has(object.spec.jobTemplate)`},
 		{"pod", `has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template
@@ -50,7 +55,7 @@ func prelude(vars policy.Vars) []Variable {
     : variables.volumes.filter(x, x.name == v.name).map(x,
         has(x.hostPath) ? (x.hostPath.path.startsWith("/") ? ` + clean("x.hostPath.path") + ` : "?")
         : has(x.emptyDir) || has(x.secret) || has(x.configMap) || has(x.projected) || has(x.downwardAPI) || has(x.csi)
-        ? "?pods" : "?")[0]
+        ? "?pods" : "?")[0]` + kind + `
 }))`},
 		{"csiNodes", csiNodes(root, false)},
 		{"maybeCSINodes", csiNodes(root, true)},
@@ -63,6 +68,24 @@ func metadata(field string) string {
 
 func list(of, field string) string {
 	return `(has(` + of + `.` + field + `) ? ` + of + `.` + field + ` : [])`
+}
+
+// kindOf is the kind of volume that a mount v is of, in the words of a manifest,
+// where it is the same on the node: a claim is bound to any, volumes of clouds have
+// moved to CSI drivers, and a sub-path is what a file of the kubelet's says it is.
+func kindOf() string {
+	var b strings.Builder
+	b.WriteString(`has(v.subPath) && v.subPath != "" || has(v.subPathExpr) && v.subPathExpr != ""
+    || !variables.volumes.exists(x, x.name == v.name) ? "?"
+    : variables.volumes.filter(x, x.name == v.name).map(x, `)
+	for _, kind := range []string{
+		facts.VolumeHostPath, "emptyDir", "configMap", "secret", "projected", "downwardAPI", "csi",
+		facts.VolumeImage, "nfs", "iscsi", "fc", "flexVolume", "gitRepo",
+	} {
+		b.WriteString("has(x." + kind + ") ? " + quote(kind) + " : ")
+	}
+	b.WriteString(`"?")[0]`)
+	return b.String()
 }
 
 // clean is path.Clean of an absolute path, or of a relative one below the root;

@@ -128,6 +128,9 @@ func shapes() []shape {
 		{mounts: []mount{{emptyDir, "/tmp", shared, ""}}, privileged: true, blurred: "a directory of the kubelet's"},
 		{mounts: []mount{{emptyDir, "/tmp", "", ""}, {"configMap: {name: c}", "/c", "", ""}}, blurred: "a directory of the kubelet's"},
 		{mounts: []mount{{claim, "/d", slave, ""}}, blurred: "a claim"},
+		{mounts: []mount{{"csi: {driver: a.b}", "/d", shared, ""}}, privileged: true, blurred: "a directory of the kubelet's"},
+		{mounts: []mount{{"nfs: {server: a, path: b}", "/d", slave, ""}}, blurred: "a directory of the kubelet's"},
+		{mounts: []mount{{"image: {reference: a}", "/d", slave, ""}}, blurred: "what the runtime mounts"},
 		{mounts: []mount{{"/data", "/d", shared, "subPath: a"}}, privileged: true, blurred: "a sub-path"},
 		{mounts: []mount{{"/data", "/d", "None", ""}, {"/data/x", "/e", shared, ""}}, privileged: true},
 		{mounts: []mount{{"/data/x", "/e", slave, ""}}, annotations: `{"example.com/why": "because/of it"}`},
@@ -244,6 +247,23 @@ match.container = ["app"]
 except.static_pod = true
 action = "deny"
 `, false},
+		{"kinds of volumes", head + `default = "allow"
+[[rule]]
+name = "own"
+match.volume.kind = ["emptyDir", "configMap", "csi", "image"]
+match.propagation = ["shared"]
+action = "deny"
+[[rule]]
+name = "claims-follow"
+match.volume.kind = ["nfs", "local"]
+action = "allow"
+[[rule]]
+name = "no-host"
+match.volume.kind = ["hostPath", "none"]
+except.volume.kind = ["secret"]
+except.propagation = ["private"]
+action = "deny"
+`, true},
 		{"shadow", head + `default = "deny"
 [[rule]]
 name = "later"

@@ -1,6 +1,7 @@
 package vap
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -70,6 +71,14 @@ func explain(t testing.TB, p *policy.Policy, text string) explained {
 // the rules that deny.
 func denied(p *policy.Policy, s manifest.Subject, rules map[string]bool) bool {
 	c := s.Container
+	c.Mounts = slices.Clone(c.Mounts)
+	for i := range c.Mounts {
+		m := &c.Mounts[i]
+		m.Volume, _ = facts.VolumeOf(&c, m, vars().KubeletRoot)
+		if !m.Volume.Kind.Known && s.Notes[i].Kind != "" { // of a sub-path, which a file of the kubelet's tells
+			m.Volume.Kind = facts.Says(s.Notes[i].Kind)
+		}
+	}
 	c.Role = facts.Role(c.Mounts, vars().KubeletRoot)
 	c.Hazards = hazard.Check(hazard.Asked(c, hazard.Host{KubeletRoot: vars().KubeletRoot, RuntimeState: vars().RuntimeState}))
 	result := false

@@ -36,9 +36,9 @@ func (m maker) key(plain bool) (key, value string) {
 }
 
 func (m maker) anyKey(plain bool) (key, value string) {
-	n := 12
+	n := 13
 	if !plain {
-		n = 16
+		n = 17
 	}
 	switch m.Intn(n) {
 	case 0, 1:
@@ -62,10 +62,12 @@ func (m maker) anyKey(plain bool) (key, value string) {
 	case 11:
 		return "user_namespace", m.one("true", "false")
 	case 12:
-		return "role", `["csi-node"]`
+		return "volume.kind", m.some("hostPath", "emptyDir", "secret", "csi", "none")
 	case 13:
-		return "hazard", m.some("MW101", "MW105", "MW107", "MW111")
+		return "role", `["csi-node"]`
 	case 14:
+		return "hazard", m.some("MW101", "MW105", "MW107", "MW111")
+	case 15:
 		return "pod", m.some("thing", "thing-*", "other")
 	default:
 		return "static_pod", m.one("true", "false")
