@@ -17,6 +17,7 @@ import (
 // explain decides about one container and tells all of it.
 func (j judge) explain(ctx context.Context, s manifest.Subject) show.Explained {
 	j.resolve(ctx, &s)
+	j.volumes(ctx, &s)
 	static := s.Container.Pod.Static()
 	request := j.request(ctx, static.Truth == facts.Yes)
 	plan, decisions := apply.Judge(j.policy, &s.Container, j.env, request, true)
@@ -104,18 +105,21 @@ func (j judge) doubts(ctx context.Context, s manifest.Subject, plan apply.Plan, 
 // what was decided without them.
 func uncertain(d policy.Decision) (all []string) {
 	for _, step := range d.Trace {
-		if step.Matched == facts.Unknown && step.Action != facts.ActionAudit && (step.Action != d.Action || step.Rule == d.Rule || step.Action == facts.ActionSet) {
+		if step.Matched == facts.Unknown && decides(step) && (step.Action != d.Action || step.Rule == d.Rule || step.Action == facts.ActionSet) {
 			all = append(all, fmt.Sprintf("rule %q: %s: %s", step.Rule, step.Selector, step.Why))
 		}
 	}
 	return all
 }
 
+// decides reports a rule that ends the search where it matches.
+func decides(step policy.Step) bool { return step.Action != facts.ActionAudit && !step.Audit }
+
 // untold lists the rules that ask for what is not known at all. One that fails by
 // something else fails surely.
 func (j judge) untold(missing []string, d policy.Decision) (all []string) {
 	for i, step := range d.Trace {
-		if step.Action == facts.ActionAudit || step.Matched == facts.No && !slices.Contains(missing, policy.KeyOf(step.Selector)) {
+		if !decides(step) || step.Matched == facts.No && !slices.Contains(missing, policy.KeyOf(step.Selector)) {
 			continue
 		}
 		for _, key := range missing {
@@ -133,7 +137,7 @@ func (j judge) others(ctx context.Context, s manifest.Subject, i int, d policy.D
 	for _, other := range s.Notes[i].Others {
 		c := s.Container
 		c.Mounts = slices.Clone(c.Mounts)
-		other.HostWhy = c.Mounts[i].HostWhy
+		other.HostWhy, other.Volume = c.Mounts[i].HostWhy, c.Mounts[i].Volume
 		c.Mounts[i] = other
 		_, decisions := apply.Judge(j.policy, &c, j.env, j.request(ctx, false), false)
 		if got := decisions[i]; got.Action != d.Action || got.Propagation != d.Propagation {

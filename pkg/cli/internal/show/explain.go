@@ -74,7 +74,7 @@ func (m ExplainedMount) Dull() bool {
 	if !m.Decision.Judged {
 		return true
 	}
-	return m.MadeBy != "" && m.Verdict == VerdictAllow && m.Result == facts.Unchanged && len(m.Decision.Audited) == 0
+	return m.MadeBy != "" && m.Verdict == VerdictAllow && m.Result == facts.Unchanged && len(m.Noted()) == 0
 }
 
 // Visible leaves the dull mounts out, but for those that a hazard names.

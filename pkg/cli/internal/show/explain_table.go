@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/policy"
@@ -64,9 +63,9 @@ func (p *page) mount(m ExplainedMount, hazards []facts.Hazard) {
 		by = fmt.Sprintf("rule %q", m.Rule)
 	}
 	p.line(fmt.Sprintf("%s   %s  ->  %s   %s  %s", Word(m.Mount.Destination), asked(m.Asked), m.verb(), by, Word(m.Position)))
-	p.rules(m.Decision)
-	if n := m.Untried; n > 0 {
-		p.line("  " + plural(n, "later rule") + " not tried")
+	p.trace("  ", m.Decision.Trace, m.Untried)
+	for _, shadow := range m.Shadow {
+		p.field("audit mode", inForce(shadow))
 	}
 	for _, doubt := range m.Doubts {
 		p.field("doubt", doubt)
@@ -127,34 +126,6 @@ func (m ExplainedMount) becomes() string {
 	default:
 		return "unchanged, " + options
 	}
-}
-
-// rules prints the rules that were tried, and what each rests on.
-func (p *page) rules(d policy.Decision) {
-	if p.err != nil {
-		return
-	}
-	t := tabwriter.NewWriter(p.w, 0, 8, 2, ' ', 0)
-	for _, s := range d.Trace {
-		_, _ = fmt.Fprintf(t, "  %s\t%s\t%s\n", Word(s.Position), Word(s.Rule), stepText(s)) // kept in memory until Flush
-	}
-	p.err = t.Flush()
-}
-
-// stepText is why a rule matched or did not: "no: propagation is "private", wants
-// "shared"".
-func stepText(s policy.Step) string {
-	why := s.Why
-	if rest, ok := strings.CutPrefix(why, "it "); ok && s.Selector != "" {
-		why = s.Selector + " " + rest
-	} else if s.Selector != "" {
-		why = s.Selector + ": " + why
-	}
-	word := s.Matched.String()
-	if s.Matched == facts.Yes && s.Action == facts.ActionAudit {
-		word = "yes, recorded"
-	}
-	return word + ": " + Line(why)
 }
 
 // container prints what is about all mounts of a container together.

@@ -26,9 +26,12 @@ func explanationOf(name string) Explanation {
 	step := func(matched facts.Truth, action facts.Action) policy.Step {
 		return policy.Step{Rule: name, Position: name, Action: action, Matched: matched, Selector: name, Why: name}
 	}
-	trace := []policy.Step{step(facts.No, facts.ActionAllow), step(facts.Yes, facts.ActionAudit), step(facts.Unknown, facts.ActionDeny), step(facts.Yes, facts.ActionSet)}
+	shadow := step(facts.Yes, facts.ActionDeny)
+	shadow.Audit = true
+	trace := []policy.Step{shadow, step(facts.No, facts.ActionAllow), step(facts.Yes, facts.ActionAudit), step(facts.Unknown, facts.ActionDeny), step(facts.Yes, facts.ActionSet)}
 	explained := func(o facts.Outcome, verdict string) ExplainedMount {
 		o.Rule, o.Position, o.Reason = name, name, name
+		o.Shadow = []facts.Shadow{{Rule: name, Position: name, Reason: name, Action: facts.ActionSet, Propagation: facts.Slave}}
 		return ExplainedMount{
 			Outcome: o, Verdict: verdict, Decision: policy.Decision{Judged: true, Trace: trace}, Untried: 2,
 			Doubts: []string{name}, Volume: name, Note: name, Possible: facts.CannotTell(name),
@@ -86,6 +89,10 @@ func TestExplainText(t *testing.T) {
 	step := func(rule string, matched facts.Truth, action facts.Action, selector, why string) policy.Step {
 		return policy.Step{Rule: rule, Position: "policy.toml:6", Action: action, Matched: matched, Selector: selector, Why: why}
 	}
+	trial := func(s policy.Step) policy.Step {
+		s.Audit = true
+		return s
+	}
 	kubelet := facts.Mount{Destination: "/var/lib/kubelet", Source: "/var/lib/kubelet", Type: "bind", Options: []string{"rbind", "rshared", "rw"}}
 	pods := facts.Mount{
 		Destination: "/pods", Source: "/data/pods", Type: "bind", Options: []string{"rbind", "rprivate", "rw"},
@@ -121,8 +128,16 @@ func TestExplainText(t *testing.T) {
 	set := Explained{
 		From: "Pod monitoring/exporter-xxxxx", Kind: manifest.KindSidecar, Container: container, Verdict: VerdictSet,
 		Mounts: []ExplainedMount{{
-			Outcome: facts.Outcome{Mount: pods, Asked: facts.Private, Decided: facts.Slave, Action: facts.ActionSet, Result: facts.Applied, Rule: "follow", Position: "policy.toml:20"},
-			Verdict: VerdictSet, Decision: policy.Decision{Judged: true, Trace: []policy.Step{step("follow", facts.Yes, facts.ActionSet, "", "all keys of match hold")}},
+			Outcome: facts.Outcome{
+				Mount: pods, Asked: facts.Private, Decided: facts.Slave, Action: facts.ActionSet, Result: facts.Applied, Rule: "follow", Position: "policy.toml:20",
+				Shadow: []facts.Shadow{{Rule: "strict", Position: "policy.toml:6", Reason: "ask us", Action: facts.ActionDeny}, {Rule: "wide", Position: "policy.toml:6", Action: facts.ActionSet, Propagation: facts.Shared}},
+			},
+			Verdict: VerdictSet, Decision: policy.Decision{Judged: true, Trace: []policy.Step{
+				trial(step("strict", facts.Unknown, facts.ActionDeny, "image", "it is not known, wants \"a\"")),
+				trial(step("wide", facts.Yes, facts.ActionSet, "", "all keys of match hold")),
+				trial(step("narrow", facts.No, facts.ActionDeny, "source", "it is \"/data/pods\", wants \"/x\"")),
+				step("follow", facts.Yes, facts.ActionSet, "", "all keys of match hold"),
+			}},
 			Possible: facts.Is(true, "its host mount / is shared:1"),
 		}},
 		Before: of(hosts, pods), After: of(raised, hosts),
@@ -151,7 +166,8 @@ func TestWhatAHazardNamesIsShown(t *testing.T) {
 		func(m *ExplainedMount) { m.MadeBy = "" },
 		func(m *ExplainedMount) { m.Verdict = VerdictDeny },
 		func(m *ExplainedMount) { m.Result = facts.Applied },
-		func(m *ExplainedMount) { m.Decision.Audited = []policy.Audited{{}} },
+		func(m *ExplainedMount) { m.Audited = []string{"seen"} },
+		func(m *ExplainedMount) { m.Shadow = []facts.Shadow{{Rule: "tried"}} },
 	} {
 		m := dull
 		change(&m)

@@ -47,17 +47,10 @@ func (p *page) testFile(f TestFile, name string) {
 	}
 	ran, failed := f.count()
 	if failed > 0 {
-		p.line(fmt.Sprintf("FAIL  %s  %d of %s failed", name, failed, count(ran, "test")))
+		p.line(fmt.Sprintf("FAIL  %s  %d of %s failed", name, failed, plural(ran, "test")))
 		return
 	}
-	p.line(fmt.Sprintf("ok    %s  %s", name, count(ran, "test")))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	p.line(fmt.Sprintf("ok    %s  %s", name, plural(ran, "test")))
 }
 
 func (p *page) test(t Test) {
@@ -70,7 +63,7 @@ func (p *page) test(t Test) {
 			}
 		}
 		p.line(Line(fmt.Sprintf("    decided: %s by %s (%s)", m.Action, byRule(m.Rule), m.Position)))
-		p.trace(m)
+		p.trace("      ", m.Trace, m.Later)
 	}
 }
 
@@ -89,31 +82,13 @@ func quoted(value string) string {
 	return Line(value)
 }
 
-// trace writes the rules that were tried, with the key that each answer rests on.
-func (p *page) trace(m TestMount) {
-	rows := newTable(p.w)
-	for _, step := range m.Trace {
-		why := step.Matched.String() + ": "
-		if step.Selector != "" {
-			why += step.Selector + ": "
-		}
-		rows.row("      "+Word(step.Position), Line(step.Rule), string(step.Action), Line(why+step.Why))
-	}
-	if err := rows.flush(); err != nil && p.err == nil {
-		p.err = err
-	}
-	if m.Later > 0 {
-		p.line(fmt.Sprintf("      %s not tried", count(m.Later, "later rule")))
-	}
-}
-
 func (p *page) testWorkloads(w TestWorkloads) {
 	if w.Error != "" {
 		p.line(fmt.Sprintf("FAIL  workloads of %s", Word(w.Table)))
 		p.line("  " + Line(w.Error))
 		return
 	}
-	p.line(fmt.Sprintf("FAIL  workloads of %s (%s)", Word(w.Table), count(w.Containers, "container")))
+	p.line(fmt.Sprintf("FAIL  workloads of %s (%s)", Word(w.Table), plural(w.Containers, "container")))
 	for _, e := range w.Broken {
 		p.line(fmt.Sprintf("  breaks and is not named: %s", Line(e.Workload)))
 		p.line(fmt.Sprintf("    %s: %s", Line(e.Breaks), Line(culprits(e))))
@@ -148,14 +123,14 @@ func (p *page) coverage(c TestCoverage) {
 			missed++
 		}
 	}
-	line := fmt.Sprintf("coverage: %s  %.1f%% (%d of %s)", Word(c.Policy), c.Percent, len(c.Rules)-missed, count(len(c.Rules), "rule"))
+	line := fmt.Sprintf("coverage: %s  %.1f%% (%d of %s)", Word(c.Policy), c.Percent, len(c.Rules)-missed, plural(len(c.Rules), "rule"))
 	if !c.Enough {
 		line += ", too little"
 	}
 	p.line(line)
 	for _, r := range c.Rules {
 		if r.Reached == 0 {
-			p.line(fmt.Sprintf("  %s  %s  not reached, tried for %s", Word(r.Position), Line(r.Rule), count(r.Tried, "mount")))
+			p.line(fmt.Sprintf("  %s  %s  not reached, tried for %s", Word(r.Position), Line(r.Rule), plural(r.Tried, "mount")))
 		}
 	}
 }

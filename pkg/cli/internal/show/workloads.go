@@ -67,6 +67,6 @@ func WorkloadsTable(w io.Writer, all Workloads) error {
 		}
 	}
 	p.line(fmt.Sprintf("%s: %d as before, %d changed and whole, %d broken, of them %d refused",
-		count(all.Containers, "container"), all.Containers-len(all.Effects), all.Changed, all.Broken, all.Refused))
+		plural(all.Containers, "container"), all.Containers-len(all.Effects), all.Changed, all.Broken, all.Refused))
 	return p.err
 }
