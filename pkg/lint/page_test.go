@@ -48,9 +48,6 @@ func TestEveryCodeHasItsPage(t *testing.T) {
 		_, rest, _ := strings.Cut(page, "\nBEFORE\n")
 		before, rest, _ := strings.Cut(rest, "\nAFTER\n")
 		after, _, _ := strings.Cut(rest, "\nTO SILENCE IT\n")
-		if code == string(facts.LintNoSuchFact) && !knowsImages() {
-			return
-		}
 		if got := codes(t, example(before)); !slices.Contains(got, facts.LintCode(code)) {
 			t.Errorf("%s: the policy before has findings %v", code, got)
 		}
@@ -61,12 +58,6 @@ func TestEveryCodeHasItsPage(t *testing.T) {
 			t.Errorf("%s: the line that silences it is missing", code)
 		}
 	})
-}
-
-// knowsImages reports whether policies can ask for images yet.
-func knowsImages() bool {
-	_, err := policy.Parse(policy.File{Name: "p.toml", Data: []byte(head + "[[rule]]\nname = \"a\"\nmatch.image = [\"a\"]\naction = \"audit\"\n")})
-	return err == nil
 }
 
 // example is an indented policy of a page, with a head if it has none.

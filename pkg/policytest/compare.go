@@ -16,11 +16,13 @@ type comparison struct {
 	policy   *policy.Policy
 	judged   *Judged
 	mount    int
+	told     facts.Volume // by the test
 	failures []Failure
 }
 
 func (c *comparison) all(e Expect) {
 	outcome := c.judged.Outcomes[c.mount]
+	c.volume(outcome.Mount.Volume)
 	if e.Action != nil {
 		c.same("action", string(*e.Action), string(outcome.Action), "")
 	}

@@ -29,7 +29,8 @@
 //
 // A pod has namespace, name, uid, id, labels, annotations, static and
 // runtime_handler; a container has name, image, id, privileged (true, false or
-// "unknown"; false where it is not said) and user_namespace. A test may have a
+// "unknown"; false where it is not said) and user_namespace. An image that is not
+// said is not known, as with a runtime that does not tell it. A test may have a
 // host of its own, whose keys take the place of the file's.
 //
 // A mount is what the kubelet asks for: a bind to destination (the same path as
@@ -37,6 +38,14 @@
 // said, as Kubernetes has it) and readonly; or exactly the type and options that
 // are written. The whole list counts, also mounts that nothing is expected of:
 // role and hazards are computed from it.
+//
+// Which volume a mount is of is shown by its path, if the pod's uid is known. What
+// no path shows, and the daemon finds in the kubelet's directories, is not known
+// where it is not said: volume = { kind = "csi", name = "pvc-1", driver =
+// "topolvm.io" }, each only where it is written; what the path shows to be
+// otherwise fails the test. lv = ["vg0/pvc-1"] are the logical volumes that the
+// mount is on, [] is none; without it rules about them are not tried, as before the
+// container runs.
 //
 // On a host without a mount of its own for it, a path lies on "/", which is
 // shared where it is not said. A mount has at, propagation as findmnt prints it ("shared", "private",

@@ -26,6 +26,7 @@ func FuzzParse(f *testing.F) {
 		"policy = [\"p\"]\n[[test]]\nname = \"n\"\n[[test.mount]]\nsource = \"/x\"\nexpect.action = \"deny\"\n",
 		"policy = [\"p\"]\ntest = [{ name = \"n\", mount = [{ source = \"rel\", destination = \"\", options = [\"shared\", \"x\"], expect = { hazards = [] } }] }]\n",
 		"policy = [\"p\"]\n[host]\nkubelet_root = \"\"\nlinks = { \"/a\" = \"/a/a\", \"/b\" = \"..\" }\nmount = [{ at = \"/\", propagation = \"private\" }]\n[[test]]\nname = \"n\"\nmount = [{ source = \"/a/../b\", expect = { outcome = \"left\", propagation = \"unset\" } }]\n",
+		"policy = [\"p\"]\n[[test]]\nname = \"n\"\nmount = [{ source = \"/x\", volume = { kind = \"csi\", name = \"\" }, lv = [\"a/b\"], expect = { action = \"allow\" } }]\n",
 		"[[test]]\n[test.mount]\n",
 	} {
 		f.Add([]byte(text))

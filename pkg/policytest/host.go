@@ -99,10 +99,11 @@ func (h Host) env(p *policy.Policy) policy.Env {
 	return env
 }
 
-// resolve fills in what the host view knows of the sources.
-func (h Host) resolve(mounts []facts.Mount) []facts.Mount {
-	resolved := make([]facts.Mount, len(mounts))
-	for i, m := range mounts {
+// resolve fills in what the host view knows of the sources, and which volumes
+// they show.
+func (h Host) resolve(c facts.Container) []facts.Mount {
+	resolved := make([]facts.Mount, len(c.Mounts))
+	for i, m := range c.Mounts {
 		if m.Bind() {
 			if found, err := h.Lookup(m.Source); err != nil {
 				m.HostWhy = err.Error()
@@ -110,6 +111,8 @@ func (h Host) resolve(mounts []facts.Mount) []facts.Mount {
 				m.Host = &found
 			}
 		}
+		shown, _ := facts.VolumeOf(&c, &m, h.KubeletRoot)
+		m.Volume = told(shown, m.Volume)
 		resolved[i] = m
 	}
 	return resolved

@@ -19,6 +19,6 @@ type Judged struct {
 
 // on judges a container on the host.
 func (j Judge) on(h Host, p *policy.Policy, c facts.Container) Judged {
-	c.Mounts = h.resolve(c.Mounts)
+	c.Mounts = h.resolve(c)
 	return j(p, c, h.env(p), h)
 }

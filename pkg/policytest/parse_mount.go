@@ -25,6 +25,7 @@ func (p *parser) mount(at []any, raw *rawMount) facts.Mount {
 		}
 		m.Destination = source
 	}
+	m.Volume, m.Storage = p.volume(key("volume"), raw.Volume), p.stored(key("lv"), raw.LV)
 	if p.document.Has(key("options")...) || m.Type != bind {
 		for _, name := range []string{"propagation", "readonly"} {
 			if p.document.Has(key(name)...) {

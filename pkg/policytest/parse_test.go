@@ -52,6 +52,8 @@ privileged = "unknown"
 user_namespace = true
 [[test.mount]]
 source = "/data/x/"
+volume = { kind = "csi", driver = "" }
+lv = ["vg0/a", "vg0/b"]
 [[test.mount]]
 source = "/data"
 destination = "/d"
@@ -99,7 +101,11 @@ options = ["bind", "shared"]
 					Annotations: map[string]string{"a.b/c": "d", facts.AnnotationConfigSource: "file"}, Runtime: "kata",
 				},
 				Mounts: []facts.Mount{
-					{Source: "/data/x/", Destination: "/data/x", Type: "bind", Options: []string{"rbind", "rprivate", "rw"}},
+					{
+						Source: "/data/x/", Destination: "/data/x", Type: "bind", Options: []string{"rbind", "rprivate", "rw"},
+						Volume:  facts.Volume{Kind: facts.Says("csi"), Driver: facts.Says("")},
+						Storage: &facts.Storage{Known: true, LVs: []facts.LogicalVolume{{VG: "vg0", LV: "a"}, {VG: "vg0", LV: "b"}}},
+					},
 					{Source: "/data", Destination: "/d", Type: "bind", Options: []string{"rbind", "ro"}},
 					{Destination: "/dev/shm", Type: "tmpfs", Options: []string{"nosuid"}},
 					{Source: "rel", Destination: "/rel", Type: "bind", Options: []string{"bind", "shared"}},
@@ -143,6 +149,9 @@ func TestAFileThatCouldPassByMistakeIsAnError(t *testing.T) {
 		{"privileged of another word", head + good + "[test.container]\nprivileged = \"maybe\"\n", `x:8:1: "privileged" must be true or false or "unknown"`},
 		{"options and readonly", head + strings.Replace(good, "expect.action", "readonly = true\noptions = [\"rbind\"]\nexpect.action", 1), `x:6:1: "readonly" is for a bind without "options"`},
 		{"a bind of nothing", head + strings.Replace(good, `source = "/x"`, `destination = "/x"`, 1), `"source" is missing`},
+		{"a volume of nothing", head + strings.Replace(good, "expect.action", "volume = {}\nexpect.action", 1), `x:6:1: "volume" is empty: write kind, name or driver`},
+		{"a kind of volume that is none", head + strings.Replace(good, "expect.action", "volume.kind = \"emptydir\"\nexpect.action", 1), `x:6:8: unknown kind of volume "emptydir", did you mean "emptyDir"?`},
+		{"half of a logical volume", head + strings.Replace(good, "expect.action", "lv = [\"a/b\", \"vg0\"]\nexpect.action", 1), `x:6:14: "lv": want VG/LV, such as "vg0/pvc-1", not "vg0"`},
 		{"no destination", head + strings.Replace(good, `source = "/x"`, `source = "x"`, 1), `"destination" is missing`},
 		{"static, and the annotation", head + good + "[test.pod]\nstatic = false\nannotations = { \"kubernetes.io/config.source\" = \"file\" }\n", `x:8:1: "static" and the annotation`},
 		{"a host's path with ..", head + good + "[host]\nkubelet_root = \"/a/../b\"\n", `x:8:1: "kubelet_root": want a clean absolute path, not "/a/../b"`},

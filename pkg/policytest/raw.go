@@ -61,7 +61,15 @@ type rawMount struct {
 	Propagation string     `toml:"propagation"`
 	ReadOnly    bool       `toml:"readonly"`
 	Options     []string   `toml:"options"`
+	Volume      *rawVolume `toml:"volume"`
+	LV          []string   `toml:"lv"`
 	Expect      *rawExpect `toml:"expect"`
+}
+
+type rawVolume struct {
+	Kind   *string `toml:"kind"`
+	Name   *string `toml:"name"`
+	Driver *string `toml:"driver"`
 }
 
 type rawExpect struct {

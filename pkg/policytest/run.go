@@ -22,7 +22,7 @@ type Failure struct {
 func (c Case) Run(p *policy.Policy, judge Judge) Result {
 	r := Result{Case: c, Judged: judge.on(c.Host, p, c.Container)}
 	for i, e := range c.Expect {
-		compare := comparison{policy: p, judged: &r.Judged, mount: i}
+		compare := comparison{policy: p, judged: &r.Judged, mount: i, told: c.Container.Mounts[i].Volume}
 		compare.all(e)
 		r.Failures = append(r.Failures, compare.failures...)
 	}
