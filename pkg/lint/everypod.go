@@ -42,11 +42,14 @@ func (l *linter) plainest(namespace string) facts.Container {
 	const uid, sandbox = "UID", "/io.containerd.grpc.v1.cri/sandboxes/ID"
 	pod := l.vars.KubeletRoot + "/pods/" + uid
 	bind := func(source, destination string) facts.Mount {
-		return facts.Mount{Source: source, Destination: destination, Type: "bind", Options: []string{"rbind", "rprivate", "rw"}}
+		return facts.Mount{
+			Source: source, Destination: destination, Type: "bind", Options: []string{"rbind", "rprivate", "rw"},
+			Host: &facts.HostMount{Canonical: source, MountPoint: "/", Device: facts.DeviceNumber{Major: 8}, Root: "/", State: facts.MountState{Peer: 1}}, // as systemd leaves it
+		}
 	}
-	return facts.Container{
+	c := facts.Container{
 		Name: "main", Image: "registry.example/app:1", Privileged: facts.Is(false, "a plain container"),
-		Pod: facts.Pod{Namespace: namespace, Name: "app-0", UID: uid},
+		Pod: facts.Pod{ID: "ID", Namespace: namespace, Name: "app-0", UID: uid},
 		Mounts: []facts.Mount{
 			bind(pod+"/etc-hosts", "/etc/hosts"),
 			bind(pod+"/containers/main/1234abcd", "/dev/termination-log"),
@@ -55,4 +58,8 @@ func (l *linter) plainest(namespace string) facts.Container {
 			bind(l.vars.RuntimeState+sandbox+"/shm", "/dev/shm"),
 		},
 	}
+	for i := range c.Mounts {
+		c.Mounts[i].Volume, _ = facts.VolumeOf(&c, &c.Mounts[i], l.vars.KubeletRoot)
+	}
+	return c
 }

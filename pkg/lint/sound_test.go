@@ -14,7 +14,7 @@ import (
 // maker makes policies and containers out of bytes.
 type maker struct {
 	data []byte
-	keys int // which a policy has: 0 sources alone, 1 few, else any
+	keys int // which a policy has: 0 sources alone, 1 few, 2 mostly one of the rarer facts, else any
 }
 
 func (m *maker) byte() int {
@@ -45,14 +45,40 @@ var (
 	}
 )
 
-// condition is what stands below match or except, as lines.
-func (m *maker) condition(under string) string {
+// table is one to all of some keys with globs for names, each after the list of
+// its own words where it has any.
+func (m *maker) table(keys string, words ...[]string) string {
+	var all []string
+	for i, key := range strings.Fields(keys) {
+		from := globs
+		if i < len(words) {
+			from = words[i]
+		}
+		if m.byte()%2 == 0 || len(all) == 0 && i == len(strings.Fields(keys))-1 {
+			all = append(all, key+" = "+m.list(from...))
+		}
+	}
+	return "{ " + strings.Join(all, ", ") + " }"
+}
+
+// condition is what stands below match or except of a rule with the action, as
+// lines.
+func (m *maker) condition(under, action string) string {
 	var b strings.Builder
-	for _, key := range []struct {
+	only := m.byte() % 9 // of the rarer facts
+	for i, key := range []struct {
 		rare int
 		name string
 		text func() string
 	}{
+		{9, "readonly", func() string { return m.one("true", "false") }},
+		{9, "user_namespace", func() string { return m.one("true", "false") }},
+		{8, "pod_annotations", func() string { return "{ app = " + m.list(globs...) + " }" }},
+		{8, "image", func() string { return m.list(globs...) }},
+		{8, "runtime_handler", func() string { return m.list(append(slices.Clone(globs), "")...) }},
+		{7, "volume", func() string { return m.table("kind name driver", []string{"csi", "hostPath", "none"}) }},
+		{8, "host", func() string { return "{ propagation = " + m.list("private", "slave", "shared", "unbindable") + " }" }},
+		{8, keyLVM, func() string { return m.table("vg lv") }},
 		{3, "namespace", func() string { return m.list(globs...) }},
 		{6, "container", func() string { return m.list(globs...) }},
 		{4, "pod_labels", func() string {
@@ -61,7 +87,12 @@ func (m *maker) condition(under string) string {
 			}
 			return "{ app = " + m.list(globs...) + ", tier = " + m.list(globs...) + " }"
 		}},
-		{2, "propagation", func() string { return m.list(m.kinds()...) }},
+		{2, "propagation", func() string {
+			if m.byte()%4 == 0 { // all but one, or all
+				return fmt.Sprintf("[%s]", strings.ReplaceAll(`"private", "slave", "shared", "unset", "unbindable"`, m.one(`"private", `, `, "unbindable"`, `, "shared"`, "none"), ""))
+			}
+			return m.list(m.kinds()...)
+		}},
 		{5, "privileged", func() string { return m.one("true", "false") }},
 		{7, "static_pod", func() string { return m.one("true", "false") }},
 		{7, "role", func() string { return `["csi-node"]` }},
@@ -75,6 +106,11 @@ func (m *maker) condition(under string) string {
 			one = key.name == "source" && under == "match"
 		case 1:
 			one = one && key.rare <= 3
+		case 2:
+			one = i == only || one && key.rare <= 2
+		}
+		if key.name == keyLVM && action != "audit" {
+			continue
 		}
 		if one {
 			fmt.Fprintf(&b, "%s.%s = %s\n", under, key.name, key.text())
@@ -83,31 +119,28 @@ func (m *maker) condition(under string) string {
 	return b.String()
 }
 
-func (*maker) kinds() []string { return []string{"private", "slave", "shared", "unset"} }
+const keyLVM = "lvm"
+
+func (*maker) kinds() []string { return []string{"private", "slave", "shared", "unset", "unbindable"} }
 
 func (m *maker) policy() string {
 	var b strings.Builder
 	b.WriteString(head)
-	m.keys = m.byte() % 4
+	m.keys = m.byte() % 5
 	for i := range 2 + m.byte()%5 {
 		fmt.Fprintf(&b, "[[rule]]\nname = \"%d\"\nreason = \"r\"\n", i)
-		match := m.condition("match")
+		action := m.one("allow", "allow", "set", "deny", "audit")
+		match := m.condition("match", action)
 		if match == "" {
 			match = "match = {}\n"
 		}
 		b.WriteString(match)
 		if m.byte()%3 == 0 {
-			b.WriteString(m.condition("except"))
+			b.WriteString(m.condition("except", action))
 		}
-		switch m.byte() % 5 {
-		case 0, 1:
-			b.WriteString("action = \"allow\"\n")
-		case 2:
-			b.WriteString("action = \"set\"\npropagation = \"rslave\"\n")
-		case 3:
-			b.WriteString("action = \"deny\"\n")
-		default:
-			b.WriteString("action = \"audit\"\n")
+		fmt.Fprintf(&b, "action = %q\n", action)
+		if action == "set" {
+			b.WriteString("propagation = \"rslave\"\n")
 		}
 		if m.byte()%8 == 1 {
 			b.WriteString("mode = \"audit\"\n")
@@ -135,19 +168,49 @@ func (m *maker) host(at string, spelling bool) *facts.HostMount {
 		return nil
 	}
 	if spelling {
-		return &facts.HostMount{Canonical: at, MountPoint: "/", Device: facts.DeviceNumber{Major: 8}, Root: "/"}
+		return &facts.HostMount{Canonical: at, MountPoint: "/", Device: facts.DeviceNumber{Major: 8}, Root: "/", State: m.state()}
 	}
 	id := m.identity()
-	return &facts.HostMount{Canonical: m.path(), MountPoint: m.path(), Device: id.Device, Root: id.Root}
+	return &facts.HostMount{Canonical: m.path(), MountPoint: m.path(), Device: id.Device, Root: id.Root, State: m.state()}
+}
+
+func (m *maker) state() facts.MountState {
+	return facts.MountState{Peer: m.byte() % 2, Master: m.byte() % 2, Unbindable: m.byte()%3 == 0}
+}
+
+// word is a fact that is not known, none, or one of the words.
+func (m *maker) word(words ...string) facts.Word {
+	if m.byte()%3 == 0 {
+		return facts.Word{}
+	}
+	return facts.Says(m.one(append(words, "", m.name())...))
+}
+
+func (m *maker) storage() *facts.Storage {
+	s := &facts.Storage{Known: m.byte()%3 > 0}
+	switch {
+	case m.byte()%3 == 0:
+		return nil
+	case !s.Known:
+		return s
+	}
+	for range m.byte() % 3 {
+		s.LVs = append(s.LVs, facts.LogicalVolume{VG: m.name(), LV: m.name()})
+	}
+	return s
 }
 
 func (m *maker) container(spelling bool) facts.Container {
 	c := facts.Container{
 		Name: m.name(), Role: m.one("", facts.RoleCSINode), Privileged: facts.Answer{Truth: facts.Truth(m.byte() % 3)},
-		Pod: facts.Pod{Namespace: m.name(), Name: m.name(), Labels: map[string]string{}, Annotations: map[string]string{}},
+		Image: m.name(), UserNamespace: m.byte()%2 == 0,
+		Pod: facts.Pod{Namespace: m.name(), Name: m.name(), Runtime: m.name(), Labels: map[string]string{}, Annotations: map[string]string{}},
 	}
 	for range m.byte() % 3 {
 		c.Pod.Labels[m.one("app", "tier")] = m.name()
+	}
+	if m.byte()%2 == 0 {
+		c.Pod.Annotations["app"] = m.name()
 	}
 	if m.byte()%4 == 0 {
 		c.Pod.Annotations[facts.AnnotationConfigSource] = m.one("file", "api")
@@ -160,6 +223,11 @@ func (m *maker) container(spelling bool) facts.Container {
 		if word := m.one("rprivate", "rslave", "rshared", "runbindable", ""); word != "" {
 			mount.Options = []string{word}
 		}
+		if word := m.one("ro", "rw", "rro", ""); word != "" {
+			mount.Options = append(mount.Options, word)
+		}
+		mount.Volume = facts.Volume{Kind: m.word("csi", "hostPath", "none"), Name: m.word(), Driver: m.word()}
+		mount.Storage = m.storage()
 		mount.Host = m.host(mount.Source, spelling)
 		if !spelling && m.byte()%3 == 0 {
 			mount.Actual = m.identity()
@@ -241,7 +309,7 @@ func TestWhatIsNeverAskedIsNeverAsked(t *testing.T) {
 	certain, spelled := 0, 0
 	const policies, containers = 1000, 20
 	for range policies {
-		data := make([]byte, 200+containers*60)
+		data := make([]byte, 300+containers*120)
 		for i := range data {
 			data[i] = byte(random.Uint32())
 		}
