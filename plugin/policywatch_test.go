@@ -36,9 +36,9 @@ func watching(t *testing.T, n *node, slow bool) *daemon {
 }
 
 // until waits for something to be true of the daemon.
-func (d *daemon) until(t *testing.T, what string, true func() bool) {
+func (d *daemon) until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !true(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("not %s: policy %+v, mistakes %v", what, d.force.Load().policy, d.state.mistakes())
 		}

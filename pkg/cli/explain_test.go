@@ -208,3 +208,49 @@ func TestWhatWasAskedIsExplained(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestTheVolumeIsKnownAsFarAsTheManifestShowsIt: the path shows most, the manifest
+// the driver and what a sub-path is of; of a claim nothing is known.
+func TestTheVolumeIsKnownAsFarAsTheManifestShowsIt(t *testing.T) {
+	const at = "{name: v, mountPath: /a}"
+	deny := func(match string) string { return head + rule("d", "deny", `match.destination = ["/a"]`, match) }
+	inline := "{name: v, csi: {driver: d.example}}"
+	for _, test := range []struct {
+		name, policy, volume, mount, want string
+	}{
+		{"the kind", deny(`match.volume.kind = ["emptyDir"]`), "{name: v, emptyDir: {}}", at, "deny"},
+		{"another kind", deny(`match.volume.kind = ["secret"]`), "{name: v, emptyDir: {}}", at, "allow"},
+		{"a hostPath has no name", deny(`match.volume = { kind = ["hostPath"], name = ["*"] }`), "{name: v, hostPath: {path: /srv}}", at, "allow"},
+		{"an image", deny(`match.volume.kind = ["image"]`), "{name: v, image: {reference: r}}", at, "deny"},
+		{"the driver", deny(`match.volume.driver = ["d.example"]`), inline, at, "deny"},
+		{"another driver", deny(`match.volume.driver = ["e.example"]`), inline, at, "allow"},
+		{"what a sub-path is of", deny(`match.volume.kind = ["csi"]`), inline, "{name: v, mountPath: /a, subPath: s}", "deny"},
+		{"and is not of", deny(`match.volume.kind = ["hostPath"]`), inline, "{name: v, mountPath: /a, subPath: s}", "allow"},
+		{"a sub-path of a hostPath has no driver", deny(`match.volume.driver = ["*"]`), "{name: v, hostPath: {path: /srv}}", "{name: v, mountPath: /a, subPath: s}", "allow"},
+		{"of a claim not the kind", deny(`match.volume.kind = ["iscsi"]`), "{name: v, persistentVolumeClaim: {claimName: d}}", at, "unknown"},
+		{"nor the name", deny(`match.volume.name = ["pvc-1"]`), "{name: v, persistentVolumeClaim: {claimName: d}}", at, "unknown"},
+		{"nor by a sub-path", deny(`match.volume.driver = ["d.example"]`), "{name: v, persistentVolumeClaim: {claimName: d}}", "{name: v, mountPath: /a, subPath: s}", "unknown"},
+		{"what is kubelet's and runtime's own", head + rule("d", "deny", `match.volume.kind = ["none"]`, `match.destination = ["/etc/*", "/dev/shm"]`), "{name: v, emptyDir: {}}", at, "deny"},
+	} {
+		x := elsewhere(t, test.policy, onePod(test.mount, test.volume), explainOptions{})
+		for _, m := range x.Containers[0].Mounts {
+			own := test.name == "what is kubelet's and runtime's own" && (m.Mount.Destination == "/etc/hosts" || m.Mount.Destination == "/dev/shm")
+			if (own || m.Mount.Destination == "/a" && !strings.HasPrefix(test.name, "what is kubelet's")) && m.Verdict != test.want {
+				t.Errorf("%s: %s: verdict %q, doubts %q; want %q", test.name, m.Mount.Destination, m.Verdict, m.Doubts, test.want)
+			}
+		}
+	}
+}
+
+// TestARuleInAuditModeLeavesNoDoubt: it decides nothing, whatever is not known.
+func TestARuleInAuditModeLeavesNoDoubt(t *testing.T) {
+	claim := onePod("{name: v, mountPath: /a}", "{name: v, persistentVolumeClaim: {claimName: d}}")
+	for mode, want := range map[string]string{`mode = "audit"`: show.VerdictAllow, `reason = "r"`: show.VerdictUnknown} {
+		x := elsewhere(t, head+rule("d", "deny", `match.volume.kind = ["csi"]`, `match.destination = ["/a"]`, mode), claim, explainOptions{})
+		for _, m := range x.Containers[0].Mounts {
+			if m.Mount.Destination == "/a" && (m.Verdict != want || (len(m.Shadow) > 0) != (want == show.VerdictAllow)) {
+				t.Errorf("%s: verdict %q, shadow %+v, doubts %q", mode, m.Verdict, m.Shadow, m.Doubts)
+			}
+		}
+	}
+}
