@@ -53,7 +53,8 @@ func TestTheNamespacePartNeedsItsCapabilities(t *testing.T) {
 }
 
 // TestCounting: what an enforced policy would have refused is counted where it
-// only watches, once a container, and never of a static pod.
+// only watches, once a container, and never of a static pod or by a rule that
+// would still be in audit mode.
 func TestCounting(t *testing.T) {
 	denied := func(rule string) facts.Outcome {
 		return facts.Outcome{Mount: facts.Mount{Destination: "/data"}, Result: facts.Refused, Would: true, Rule: rule, Position: "p:1"}
@@ -65,7 +66,8 @@ func TestCounting(t *testing.T) {
 	one := facts.Container{Name: "main", Pod: facts.Pod{UID: "u", Namespace: "prod", Name: "web"}}
 	static := one
 	static.Pod.Annotations = map[string]string{facts.AnnotationConfigSource: "file"}
-	d.countDecision(one, apply.Plan{}, force)
+	// The mode of the policy does not put a rule in audit mode in force.
+	d.countDecision(one, apply.Plan{Outcomes: []facts.Outcome{{Shadow: []facts.Shadow{{Rule: "s", Action: facts.ActionDeny}}}}}, force)
 	d.countDecision(one, apply.Plan{Outcomes: []facts.Outcome{denied("a"), denied("b")}}, force)
 	d.countRefusal(one, &refusedMount{denied("a")}, false, force)
 	d.countRefusal(one, errors.New("more than decided"), false, force)
