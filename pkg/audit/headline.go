@@ -148,6 +148,7 @@ func shadow(s facts.Shadow) string {
 		would = "refuse"
 	case facts.ActionSet:
 		would += " " + option(s.Propagation)
+	case facts.ActionAllow, facts.ActionAudit:
 	}
 	return fmt.Sprintf("rule %q in audit mode would %s", s.Rule, would)
 }

@@ -31,7 +31,7 @@ func (r *rule) clause() clause { return clause{r.Match, r.Except, lets(r.Action)
 func (c clause) with(name, of string, values ...string) clause {
 	k := policy.Key{Name: name, Of: of, Values: values}
 	match := slices.DeleteFunc(slices.Clone(c.match), func(m policy.Key) bool { return m.Name == name && m.Of == of })
-	c.match = append(match, k)
+	c.match = slices.Concat(match, []policy.Key{k})
 	return c
 }
 
@@ -96,10 +96,10 @@ func (how reading) always(k policy.Key) bool {
 	has := func(words ...string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(k.Values, w) })
 	}
-	switch {
-	case k.Name == keyPropagation:
+	switch k.Name {
+	case keyPropagation:
 		return has(kinds()...)
-	case k.Name == keyDestination:
+	case keyDestination:
 		return has("/**")
 	default:
 		return name(k.Name) && k.Of == "" && has("*")
@@ -134,8 +134,8 @@ func (how reading) includes(key, wide, narrow string) bool {
 
 // sure reports whether a key is never in doubt, nor read in two ways.
 func (how reading) sure(k policy.Key) bool {
-	switch {
-	case k.Name == keySource, k.Name == keyDestination:
+	switch k.Name {
+	case keySource, keyDestination:
 		return how.spelling || k.Name == keyDestination && !slices.ContainsFunc(k.Values, func(v string) bool { return strings.Contains(v, "${") })
 	default:
 		return name(k.Name) || slices.Contains([]string{keyPropagation, keyRole, keyStatic, keyUserns}, k.Name)

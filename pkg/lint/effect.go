@@ -18,7 +18,7 @@ func (l *linter) noEffect(r *rule) {
 	switch {
 	case r.Action == facts.ActionSet && l.onlyAsks(r, r.Propagation):
 		l.report(facts.LintNoEffect, r, r.At, `rule %q sets what is asked for already; write action = "allow", or change match.propagation`, r.Name)
-	case r.Action == facts.ActionDeny && wants(r.Match, keyStatic, "true"):
+	case r.Action == facts.ActionDeny && wants(r.Match, keyStatic):
 		l.report(facts.LintNoEffect, r, r.At, `rule %q denies static pods, which are never refused: it only records; write action = "audit"`, r.Name)
 	case r.Action == facts.ActionAllow && l.policy.Default == facts.ActionAllow && l.allowsBelow(r):
 		l.report(facts.LintNoEffect, r, r.At, `rule %q allows what nothing below it denies, sets or records, and the default is to allow; for an allow-list add a deny for the rest, or write default = "deny"`, r.Name)

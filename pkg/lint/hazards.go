@@ -64,10 +64,10 @@ func (l *linter) probe(r *rule, source string) []facts.Hazard {
 		if kind != facts.Unset {
 			m.Options = append(m.Options, kind.Option())
 		}
-		if wants(r.Match, keyReadonly, "true") {
+		if wants(r.Match, keyReadonly) {
 			m.Options = append(m.Options, "ro")
 		}
-		c := facts.Container{Mounts: []facts.Mount{m}, UserNamespace: wants(r.Match, keyUserns, "true")}
+		c := facts.Container{Mounts: []facts.Mount{m}, UserNamespace: wants(r.Match, keyUserns)}
 		host := hazard.Host{KubeletRoot: l.vars.KubeletRoot, RuntimeState: l.vars.RuntimeState}
 		if r.Action == facts.ActionAllow {
 			all = append(all, hazard.Check(hazard.Asked(c, host))...)

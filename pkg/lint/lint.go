@@ -96,10 +96,10 @@ func key(keys []policy.Key, name string) (policy.Key, bool) {
 	return policy.Key{}, false
 }
 
-// wants reports whether a list asks for one of a fact's two values.
-func wants(keys []policy.Key, name, value string) bool {
+// wants reports whether a list asks for a fact to be true.
+func wants(keys []policy.Key, name string) bool {
 	k, ok := key(keys, name)
-	return ok && slices.Equal(k.Values, []string{value})
+	return ok && slices.Equal(k.Values, []string{"true"})
 }
 
 // lets reports whether a rule lets a mount be, with or without a change.

@@ -8,7 +8,7 @@ import (
 
 // raises reports a raise to rshared that is not for privileged containers alone.
 func (l *linter) raises(r *rule) {
-	if r.Action != facts.ActionSet || r.Propagation != facts.Shared || wants(r.Match, keyPrivileged, "true") || l.onlyAsks(r, facts.Shared) {
+	if r.Action != facts.ActionSet || r.Propagation != facts.Shared || wants(r.Match, keyPrivileged) || l.onlyAsks(r, facts.Shared) {
 		return
 	}
 	l.report(facts.LintRaise, r, r.At, "rule %q raises to rshared, and only a privileged container may mount onto the host: for all others on_unmet decides; add match.privileged = true", r.Name)

@@ -269,12 +269,10 @@ func unreached(t *testing.T, m *maker, containers int) (certain, spelled int) {
 	findings := Check(p, Options{})
 	var never, bySpelling []string
 	for _, f := range findings {
-		switch f.Code {
-		case facts.LintUnreachable, facts.LintShadowed, facts.LintNeverMatches:
-			if f.Code != facts.LintNeverMatches || strings.Contains(f.Message, "takes out all") {
-				never = append(never, f.Rule)
-			}
-		case facts.LintShadowedPath:
+		switch certain := []facts.LintCode{facts.LintUnreachable, facts.LintShadowed}; {
+		case slices.Contains(certain, f.Code), f.Code == facts.LintNeverMatches && strings.Contains(f.Message, "takes out all"):
+			never = append(never, f.Rule)
+		case f.Code == facts.LintShadowedPath:
 			bySpelling = append(bySpelling, f.Rule)
 		}
 	}

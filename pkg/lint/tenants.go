@@ -41,7 +41,7 @@ func chosen(keys []policy.Key) (policy.Key, bool) {
 // the namespace, and what admission grants.
 func gated(match []policy.Key) bool {
 	namespace, ok := key(match, keyNamespace)
-	return ok && !slices.Contains(namespace.Values, "*") || wants(match, keyPrivileged, "true") || wants(match, keyStatic, "true")
+	return ok && !slices.Contains(namespace.Values, "*") || wants(match, keyPrivileged) || wants(match, keyStatic)
 }
 
 func (l *linter) deniesBelow(r *rule) bool {

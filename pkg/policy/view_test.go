@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 
@@ -93,20 +94,17 @@ func fill(table reflect.Value, prefix string) map[string]int {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()
 		}
-		switch field.Kind() {
-		case reflect.Struct:
-			for key, n := range fill(field, tag+".") {
-				keys[key] = n
-			}
-			continue
-		case reflect.Slice:
+		keys[tag] = 1
+		switch kind := field.Kind(); {
+		case kind == reflect.Struct:
+			delete(keys, tag)
+			maps.Copy(keys, fill(field, tag+"."))
+		case kind == reflect.Slice:
 			field.Set(reflect.MakeSlice(field.Type(), 2, 2))
 			keys[tag] = 2
-			continue
-		case reflect.Map:
+		case kind == reflect.Map:
 			field.Set(reflect.ValueOf(map[string]any{"a": "b"}))
 		}
-		keys[tag] = 1
 	}
 	return keys
 }

@@ -50,6 +50,7 @@ func inForce(s facts.Shadow) string {
 		text = "DENY"
 	case facts.ActionSet:
 		text += " " + asked(s.Propagation)
+	case facts.ActionAllow, facts.ActionAudit:
 	}
 	text = fmt.Sprintf("rule %q (%s), were it in force: %s", s.Rule, s.Position, text)
 	if s.Reason != "" {
