@@ -59,13 +59,13 @@ Exit code: 0 same, 1 one differs, 2 cannot tell, 64 usage.`,
 	return c
 }
 
-func (o *diffOptions) run(c *cobra.Command, m machine, old, new string) error {
+func (o *diffOptions) run(c *cobra.Command, m machine, old, changed string) error {
 	s, err := o.node.load(c)
 	if err != nil {
 		return err
 	}
 	var policies [2]*policy.Policy
-	for i, name := range []string{old, new} {
+	for i, name := range []string{old, changed} {
 		if policies[i], err = policyOf(c.Context(), name); err != nil {
 			return err
 		}
@@ -129,10 +129,10 @@ func (r *recorded) diff(ctx context.Context, policies [2]*policy.Policy, at step
 	d.Old, d.New = policyShown(policies[0]), policyShown(policies[1])
 	for _, s := range r.subjects {
 		at("the mounts of container " + s.Container.Name)
-		old, new := judges[0].explain(ctx, s), judges[1].explain(ctx, s)
+		old, changed := judges[0].explain(ctx, s), judges[1].explain(ctx, s)
 		one := show.DiffContainer{Container: old.Container}
 		for i := range old.Mounts {
-			m, same := show.DiffMountOf(old.Mounts[i], new.Mounts[i])
+			m, same := show.DiffMountOf(old.Mounts[i], changed.Mounts[i])
 			if !same && policies[0].SHA256 != policies[1].SHA256 {
 				one.Mounts = append(one.Mounts, m)
 			}

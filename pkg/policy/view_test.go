@@ -94,16 +94,17 @@ func fill(table reflect.Value, prefix string) map[string]int {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()
 		}
-		keys[tag] = 1
-		switch kind := field.Kind(); {
-		case kind == reflect.Struct:
-			delete(keys, tag)
+		switch field.Kind() {
+		case reflect.Struct:
 			maps.Copy(keys, fill(field, tag+"."))
-		case kind == reflect.Slice:
+		case reflect.Slice:
 			field.Set(reflect.MakeSlice(field.Type(), 2, 2))
 			keys[tag] = 2
-		case kind == reflect.Map:
+		case reflect.Map:
 			field.Set(reflect.ValueOf(map[string]any{"a": "b"}))
+			keys[tag] = 1
+		default:
+			keys[tag] = 1
 		}
 	}
 	return keys

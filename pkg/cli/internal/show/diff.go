@@ -55,10 +55,10 @@ type DiffDecision struct {
 }
 
 // DiffMountOf compares what two policies decide about one mount.
-func DiffMountOf(old, new ExplainedMount) (m DiffMount, same bool) {
+func DiffMountOf(old, changed ExplainedMount) (m DiffMount, same bool) {
 	m = DiffMount{
 		Destination: old.Mount.Destination, Source: old.Mount.Source, Asked: old.Asked,
-		Old: diffDecision(old), New: diffDecision(new),
+		Old: diffDecision(old), New: diffDecision(changed),
 	}
 	switch {
 	case m.Old.Verdict == VerdictUnknown || m.New.Verdict == VerdictUnknown:
@@ -93,7 +93,7 @@ func (d *Diff) Add(c DiffContainer) {
 func DiffText(w io.Writer, d Diff) error {
 	p := &page{w: w}
 	for _, c := range d.Containers {
-		p.line(fmt.Sprintf("%s", Line(c.Container.String())))
+		p.line(Line(c.Container.String()))
 		for _, m := range c.Mounts {
 			p.line(fmt.Sprintf("  %s   %s", Word(m.Destination), asked(m.Asked)))
 			p.line(fmt.Sprintf("    old  %s", m.Old.text()))
