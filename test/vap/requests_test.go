@@ -43,11 +43,11 @@ func TestAPolicyInAuditModeWarns(t *testing.T) {
 func TestWhatIsThereIsNotHeldUp(t *testing.T) {
 	server := startAPIServer(t, export(t, parse(t, head+nobodyShares)).YAML())
 	private := shape{mounts: []mount{{"/data", "/d", "", ""}}}
-	with := func(kind, text, old, new string) string {
-		if !strings.Contains(text, old) {
-			t.Fatalf("%s: no %q in\n%s", kind, old, text)
+	with := func(kind, text, from, to string) string {
+		if !strings.Contains(text, from) {
+			t.Fatalf("%s: no %q in\n%s", kind, from, text)
 		}
-		return strings.Replace(text, old, new, 1)
+		return strings.Replace(text, from, to, 1)
 	}
 	for _, kind := range []string{"Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job", "CronJob"} {
 		bad, good := sharing(kind, "").yaml(), shape{kind: kind, mounts: private.mounts}.yaml()
