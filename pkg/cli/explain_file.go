@@ -42,7 +42,12 @@ func (o *explainOptions) subjects(data []byte, v values) (manifest.File, error) 
 		KubeletRoot: v.KubeletRoot, RuntimeRoot: v.RuntimeRoot, RuntimeState: v.RuntimeState,
 	})
 	if err != nil {
-		return f, &exit{ExitUsage, fmt.Errorf("%s: %s", show.Word(name), show.Line(err.Error()))}
+		var at *manifest.Error
+		where := show.Word(name)
+		if errors.As(err, &at) && at.Line > 0 {
+			where, err = fmt.Sprintf("%s:%d", where, at.Line), at.Err
+		}
+		return f, &exit{ExitUsage, fmt.Errorf("%s: %s", where, show.Line(err.Error()))}
 	}
 	for i := range f.Subjects {
 		if err := specified(&f.Subjects[i]); err != nil {

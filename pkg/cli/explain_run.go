@@ -45,7 +45,7 @@ func (o *explainOptions) run(c *cobra.Command, m machine) error {
 	}
 	tellUnknown(c.ErrOrStderr(), x.Unknown)
 	for _, passed := range x.Passed {
-		fmt.Fprintf(c.ErrOrStderr(), "mountward: passed over: %s makes no pods\n", show.Line(passed))
+		fmt.Fprintf(c.ErrOrStderr(), "mountward: passed over: %s\n", show.Line(passed))
 	}
 	if o.output == formatJSON {
 		err = show.JSON(c.OutOrStdout(), x)

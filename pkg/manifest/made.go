@@ -30,10 +30,10 @@ func podsOf(o object) (pods, error) {
 		if !p.named {
 			p.Name = p.GenerateName + anyID
 		}
-		return p, o.Spec.Decode(&p.spec)
+		return p, decode(&o.Spec, &p.spec)
 	}
 	var w workload
-	if err := o.Spec.Decode(&w); err != nil {
+	if err := decode(&o.Spec, &w); err != nil {
 		return pods{}, err
 	}
 	suffix := "-" + anyID
@@ -60,12 +60,15 @@ func podsOf(o object) (pods, error) {
 	return p, nil
 }
 
+// windows reports pods that no node with Linux takes.
+func (p *pods) windows() bool {
+	return p.spec.OS.Name == "windows" || p.spec.NodeSelector["kubernetes.io/os"] == "windows"
+}
+
 // validate refuses what the API server would, as far as mounts go.
 func (p *pods) validate() error {
 	n := len(p.spec.Containers) + len(p.spec.Init) + len(p.spec.Ephemeral)
 	switch {
-	case p.spec.OS.Name == "windows":
-		return errors.New("its pods are of Windows nodes")
 	case len(p.spec.Containers) == 0:
 		return errors.New("it has no containers")
 	case n > maxMounts:

@@ -40,7 +40,7 @@ func (b *builder) mounts(s *Subject, c container) error {
 	for i, m := range c.VolumeMounts {
 		a, err := b.volumeMount(c, i, m)
 		if err != nil {
-			return fmt.Errorf("volumeMounts[%d]: %w", i, err)
+			return locate(m.line, fmt.Errorf("volumeMounts[%d]: %w", i, err))
 		}
 		binds = append(binds, a)
 	}

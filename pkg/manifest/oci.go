@@ -23,8 +23,12 @@ func (r *reader) oci(node *yaml.Node) (is bool, err error) {
 	switch {
 	case node.Kind == yaml.SequenceNode:
 		for _, item := range node.Content {
-			if ok, err := r.oci(item); err != nil || !ok {
-				return true, errors.Join(err, errors.New("a list that is not what crictl inspect prints: want "+wanted))
+			ok, err := r.oci(item)
+			if err == nil && !ok {
+				err = errors.New("a list that is not what crictl inspect prints: want " + wanted)
+			}
+			if err != nil {
+				return true, locate(item.Line, err)
 			}
 		}
 		return true, nil
@@ -44,7 +48,7 @@ func (r *reader) spec(from string, c facts.Container, node *yaml.Node) error {
 		return fmt.Errorf("more than %d containers in one file", maxSubjects)
 	}
 	var value any
-	if err := node.Decode(&value); err != nil {
+	if err := decode(node, &value); err != nil {
 		return err
 	}
 	text, err := json.Marshal(value)
@@ -72,7 +76,7 @@ func (r *reader) crictl(node *yaml.Node) error {
 		} `yaml:"image"`
 		Labels map[string]string `yaml:"labels"`
 	}
-	if err := member(node, "status").Decode(&status); err != nil {
+	if err := decode(member(node, "status"), &status); err != nil {
 		return err
 	}
 	spec := member(member(node, "info"), "runtimeSpec")

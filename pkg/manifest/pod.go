@@ -15,12 +15,12 @@ func (r *reader) pod(from string, p pods) error {
 	b := builder{Options: r.options, of: p, uid: orElse(p.UID, anyUID), volumes: map[string]volume{}}
 	for _, v := range p.spec.Volumes {
 		if _, twice := b.volumes[v.name]; twice {
-			return fmt.Errorf("%s: two volumes are named %q", from, v.name)
+			return locate(v.line, fmt.Errorf("%s: two volumes are named %q", from, v.name))
 		}
 		b.volumes[v.name] = v.orEmptyDir()
 	}
 	for _, claim := range p.claims {
-		b.volumes[claim] = volume{claim, kindClaim, source{Claim: claim + "-" + p.Name}}
+		b.volumes[claim] = volume{name: claim, kind: kindClaim, source: source{Claim: claim + "-" + p.Name}}
 	}
 	pod, unknown := b.pod()
 	for _, of := range []struct {
@@ -49,7 +49,7 @@ func (r *reader) pod(from string, p pods) error {
 				Privileged: facts.Is(c.Security.Privileged, fmt.Sprintf("securityContext.privileged is %t", c.Security.Privileged)),
 			}
 			if err := b.mounts(&s, c); err != nil {
-				return fmt.Errorf("%s: container %q: %w", from, c.Name, err)
+				return locate(c.line, fmt.Errorf("%s: container %q: %w", from, c.Name, err))
 			}
 			r.file.Subjects = append(r.file.Subjects, s)
 		}

@@ -17,7 +17,7 @@ const (
 
 // Read reads a file in whichever form it is: Kubernetes manifests in YAML or
 // JSON, several documents and lists too, an OCI specification, or what "crictl
-// inspect" prints. Errors have the line where there are lines.
+// inspect" prints. An error about a line of it is an *Error.
 func Read(data []byte, o Options) (File, error) {
 	if len(data) > MaxSize {
 		return File{}, fmt.Errorf("larger than %d MiB", MaxSize>>20)
@@ -25,12 +25,12 @@ func Read(data []byte, o Options) (File, error) {
 	r := reader{options: o.complete(), left: maxNodes}
 	texts, lines := split(data)
 	for i, text := range texts {
-		d, err := parse(text, lines[i])
-		if err == nil && d != nil {
-			err = r.document(d)
+		n, err := parse(text)
+		if err == nil && n != nil {
+			err = r.document(n)
 		}
 		if err != nil {
-			return File{}, err
+			return File{}, at(err, lines[i])
 		}
 	}
 	if len(r.file.Subjects) == 0 {
@@ -53,17 +53,14 @@ type reader struct {
 	left    int // of maxNodes
 }
 
-func (r *reader) document(d *document) error {
-	if err := spend(d.node, 0, &r.left); err != nil {
-		return at(err, d.line)
-	}
-	if ok, err := r.oci(d.node); ok || err != nil {
+func (r *reader) document(n *yaml.Node) error {
+	if err := spend(n, 0, &r.left); err != nil {
 		return err
 	}
-	if err := r.object(d.node, ""); err != nil {
-		return at(err, d.line)
+	if ok, err := r.oci(n); ok || err != nil {
+		return err
 	}
-	return nil
+	return r.object(n, "")
 }
 
 // nothing says why there is nothing to explain.
@@ -71,16 +68,17 @@ func (r *reader) nothing() error {
 	if len(r.file.Passed) == 0 {
 		return errors.New("it is empty: want " + wanted)
 	}
-	return fmt.Errorf("nothing in it makes pods (%s): want %s", strings.Join(r.file.Passed[:min(3, len(r.file.Passed))], ", "), wanted)
+	return fmt.Errorf("nothing in it makes pods of Linux nodes (%s): want %s", strings.Join(r.file.Passed[:min(3, len(r.file.Passed))], ", "), wanted)
 }
 
 const wanted = "a manifest of a Pod, Deployment, DaemonSet, StatefulSet, Job, CronJob, ReplicaSet, ReplicationController or List, an OCI specification (config.json), or what crictl inspect prints"
 
 // object reads one object of the Kubernetes API; kind is what a list says of
 // items that do not say it.
-func (r *reader) object(node *yaml.Node, kind string) error {
+func (r *reader) object(node *yaml.Node, kind string) (err error) {
+	defer func() { err = locate(node.Line, err) }()
 	var o object
-	if err := node.Decode(&o); err != nil {
+	if err := decode(node, &o); err != nil {
 		return err
 	}
 	if o.Kind == "" {
@@ -106,11 +104,15 @@ func (r *reader) object(node *yaml.Node, kind string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", where, err)
 		}
+		if pods.windows() {
+			r.file.Passed = append(r.file.Passed, where+": its pods are of Windows nodes")
+			return nil
+		}
 		return r.pod(where, pods)
 	case podTemplate(node, 0):
 		return fmt.Errorf("%s is of the API group %q, and has the template of a pod: its controller makes the pod, and can add mounts to it; explain the pod that was made instead: kubectl get pod NAME -o yaml", where, group)
 	case passed(group, o.Kind):
-		r.file.Passed = append(r.file.Passed, where)
+		r.file.Passed = append(r.file.Passed, where+": it makes no pods")
 		return nil
 	default:
 		return fmt.Errorf("%s: no such kind is known in the API group %q: want %s", where, group, wanted)

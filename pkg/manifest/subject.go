@@ -14,7 +14,7 @@ type Options struct {
 // File is what a file holds.
 type File struct {
 	Subjects []Subject
-	Passed   []string // objects that make no pods, such as "Service prod/web"
+	Passed   []string // objects, and why: "Service prod/web: it makes no pods"
 }
 
 // The kinds of containers of a pod.

@@ -39,15 +39,16 @@ type template struct {
 }
 
 type podSpec struct {
-	Containers       []container `yaml:"containers"`
-	Init             []container `yaml:"initContainers"`
-	Ephemeral        []container `yaml:"ephemeralContainers"`
-	Volumes          []volume    `yaml:"volumes"`
-	HostUsers        *bool       `yaml:"hostUsers"`
-	HostNetwork      bool        `yaml:"hostNetwork"`
-	HostIPC          bool        `yaml:"hostIPC"`
-	RuntimeClassName *string     `yaml:"runtimeClassName"`
-	AutomountToken   *bool       `yaml:"automountServiceAccountToken"`
+	Containers       []container       `yaml:"containers"`
+	Init             []container       `yaml:"initContainers"`
+	Ephemeral        []container       `yaml:"ephemeralContainers"`
+	Volumes          []volume          `yaml:"volumes"`
+	HostUsers        *bool             `yaml:"hostUsers"`
+	HostNetwork      bool              `yaml:"hostNetwork"`
+	HostIPC          bool              `yaml:"hostIPC"`
+	RuntimeClassName *string           `yaml:"runtimeClassName"`
+	AutomountToken   *bool             `yaml:"automountServiceAccountToken"`
+	NodeSelector     map[string]string `yaml:"nodeSelector"`
 	OS               struct {
 		Name string `yaml:"name"`
 	} `yaml:"os"`
@@ -63,6 +64,15 @@ type container struct {
 		Privileged     bool `yaml:"privileged"`
 		ReadOnlyRootfs bool `yaml:"readOnlyRootFilesystem"`
 	} `yaml:"securityContext"`
+
+	line int
+}
+
+// UnmarshalYAML keeps the line.
+func (c *container) UnmarshalYAML(node *yaml.Node) error {
+	type plain container
+	c.line = node.Line
+	return node.Decode((*plain)(c))
 }
 
 type volumeMount struct {
@@ -73,12 +83,22 @@ type volumeMount struct {
 	Propagation       *string `yaml:"mountPropagation"`
 	SubPath           string  `yaml:"subPath"`
 	SubPathExpr       string  `yaml:"subPathExpr"`
+
+	line int
+}
+
+// UnmarshalYAML keeps the line.
+func (m *volumeMount) UnmarshalYAML(node *yaml.Node) error {
+	type plain volumeMount
+	m.line = node.Line
+	return node.Decode((*plain)(m))
 }
 
 // volume is a volume of a pod with the one source that it has.
 type volume struct {
 	name, kind string
 	source     source
+	line       int
 }
 
 type source struct {
@@ -89,6 +109,7 @@ type source struct {
 
 // UnmarshalYAML takes the key beside the name for the kind.
 func (v *volume) UnmarshalYAML(node *yaml.Node) error {
+	v.line = node.Line
 	var fields map[string]yaml.Node
 	if err := node.Decode(&fields); err != nil {
 		return err
