@@ -6,36 +6,27 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
 )
 
-// kinds are the objects that an export is about, and those that it consists of.
-var kinds = func() *runtime.Scheme {
-	all := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme} {
-		if err := add(all); err != nil {
-			panic(err)
-		}
-	}
-	return all
-}()
-
-// object reads one document as the API server does, and takes no key that it does
-// not know.
-func object(t testing.TB, text string) runtime.Object {
+// read reads one document as the API server does.
+func read(t testing.TB, text string, to any) {
 	t.Helper()
-	o, _, err := serializer.NewCodecFactory(kinds, serializer.EnableStrict).UniversalDeserializer().Decode([]byte(text), nil, nil)
+	data, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err == nil {
+		err = json.Unmarshal(data, to)
+	}
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
+}
+
+// object reads one object.
+func object(t testing.TB, text string) map[string]any {
+	t.Helper()
+	var o map[string]any
+	read(t, text, &o)
 	return o
 }
 
@@ -43,11 +34,10 @@ func object(t testing.TB, text string) runtime.Object {
 type apiServer struct{ judge judge }
 
 // judge answers one request: with an error that refuses it, and warnings. There
-// are two. Usually a policy is compiled and evaluated by the libraries that the
-// admission plugin of kube-apiserver has for it; with -tags plugin the plugin
-// itself is asked, which also takes the clients and informers of Kubernetes to
-// build.
-type judge func(context.Context, *testing.T, admission.Attributes) answer
+// are two. Usually a policy is compiled and evaluated by the CEL library of
+// kube-apiserver; with -tags plugin its whole admission plugin is asked, which
+// also takes the clients and informers of Kubernetes to build.
+type judge func(context.Context, *testing.T, request) answer
 
 // startAPIServer reads an export as kubectl does and puts it into force.
 func startAPIServer(t *testing.T, export []byte) *apiServer {
@@ -55,11 +45,12 @@ func startAPIServer(t *testing.T, export []byte) *apiServer {
 	var p *admissionv1.ValidatingAdmissionPolicy
 	var b *admissionv1.ValidatingAdmissionPolicyBinding
 	for document := range strings.SplitSeq("\n"+string(export), "\n---\n") {
-		switch o := object(t, document).(type) {
-		case *admissionv1.ValidatingAdmissionPolicy:
-			p = o
-		case *admissionv1.ValidatingAdmissionPolicyBinding:
-			b = o
+		switch object(t, document)["kind"] {
+		case "ValidatingAdmissionPolicy":
+			p = policyOf(t, document)
+		case "ValidatingAdmissionPolicyBinding":
+			b = &admissionv1.ValidatingAdmissionPolicyBinding{}
+			strict(t, document, b)
 		}
 	}
 	if p == nil || b == nil || b.Spec.PolicyName != p.Name {
@@ -74,29 +65,56 @@ func startAPIServer(t *testing.T, export []byte) *apiServer {
 	return &apiServer{start(t, p, b)}
 }
 
+func policyOf(t testing.TB, document string) *admissionv1.ValidatingAdmissionPolicy {
+	t.Helper()
+	p := &admissionv1.ValidatingAdmissionPolicy{}
+	strict(t, document, p)
+	return p
+}
+
+// strict takes no key that the object has not.
+func strict(t testing.TB, document string, to any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(document), to); err != nil {
+		t.Fatalf("%v in\n%s", err, document)
+	}
+}
+
 // request is one object on its way into the cluster.
 type request struct {
-	object, old runtime.Object
+	object, old map[string]any
 	subresource string
 }
 
-func (r request) attributes(t testing.TB) admission.Attributes {
-	t.Helper()
-	of, _, err := kinds.ObjectKinds(r.object)
-	if err != nil {
-		t.Fatal(err)
+// resource is the group, the version and the resource of it, as a policy has them.
+func (r request) resource() (group, version, resource string) {
+	group, version, grouped := strings.Cut(r.object["apiVersion"].(string), "/")
+	if !grouped {
+		group, version = "", group
 	}
-	resource, _ := meta.UnsafeGuessKindToResource(of[0])
-	m, err := meta.Accessor(r.object)
-	if err != nil {
-		t.Fatal(err)
+	resource = strings.ToLower(r.object["kind"].(string)) + "s"
+	if r.subresource != "" {
+		resource += "/" + r.subresource
 	}
-	operation := admission.Create
-	var options runtime.Object = &metav1.CreateOptions{}
+	return group, version, resource
+}
+
+func (r request) operation() string {
 	if r.old != nil {
-		operation, options = admission.Update, &metav1.UpdateOptions{}
+		return "UPDATE"
 	}
-	return admission.NewAttributesRecord(r.object, r.old, of[0], m.GetNamespace(), m.GetName(), resource, r.subresource, operation, options, false, &user.DefaultInfo{Name: "somebody"})
+	return "CREATE"
+}
+
+func (r request) meta(key string) string { return r.object["metadata"].(map[string]any)[key].(string) }
+
+// asked is the request as expressions see it: nothing in it is empty.
+func (r request) asked() map[string]any {
+	asked := map[string]any{"namespace": r.meta("namespace"), "operation": r.operation()}
+	if r.subresource != "" {
+		asked["subResource"] = r.subresource
+	}
+	return asked
 }
 
 // answer is what the API server says: an error where it refuses, and warnings.
@@ -109,7 +127,7 @@ func (a answer) refused() bool { return a.err != nil || len(a.warnings) > 0 }
 
 func (s *apiServer) ask(t *testing.T, r request) answer {
 	t.Helper()
-	a := s.judge(context.Background(), t, r.attributes(t))
+	a := s.judge(context.Background(), t, r)
 	if a.err != nil && !strings.Contains(a.err.Error(), "mountward refuses mount") {
 		t.Fatalf("not a refusal: %v", a.err)
 	}

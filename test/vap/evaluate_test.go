@@ -2,129 +2,186 @@ package vap
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/apiserver/pkg/admission"
-	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
-	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/lazy"
 )
 
-// expression is one for the compiler of the API server.
-type expression struct {
-	name, text string
-	types      []*cel.Type
+// compiled is a policy as an API server has it.
+type compiled struct {
+	policy                                       *admissionv1.ValidatingAdmissionPolicy
+	conditions, variables, validations, messages []expression
 }
 
-func (e expression) GetExpression() string    { return e.text }
-func (e expression) GetName() string          { return e.name }
-func (e expression) ReturnTypes() []*cel.Type { return e.types }
-
-// compiled is a policy as an API server has it, in the parts that its admission
-// plugin puts together: those of the plugin's own libraries.
-type compiled struct {
-	policy                *admissionv1.ValidatingAdmissionPolicy
-	conditions            matchconditions.Matcher
-	validations, messages plugincel.ConditionEvaluator
+// expression is a compiled one. The name is that of a variable.
+type expression struct {
+	name    string
+	program cel.Program
 }
 
 // compile takes a policy as an API server of Kubernetes 1.minor does that is given
-// it.
+// it: with its CEL library, its functions and its limits.
 func compile(t testing.TB, p *admissionv1.ValidatingAdmissionPolicy, minor uint) compiled {
 	t.Helper()
-	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(version.MajorMinor(1, minor)))
+	env, variables := celEnv(t, minor)
+	one := func(name, text string, types ...*cel.Type) (expression, *cel.Type) {
+		ast, issues := env.Compile(text)
+		if issues.Err() != nil {
+			t.Fatalf("%s: %v", name, issues.Err())
+		}
+		if len(types) > 0 && !slices.ContainsFunc(types, ast.OutputType().IsExactType) {
+			t.Fatalf("%s: it is of type %s: %s", name, ast.OutputType(), text)
+		}
+		program, err := env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return expression{name, program}, ast.OutputType()
+	}
+	c := compiled{policy: p}
+	for _, v := range p.Spec.MatchConditions {
+		e, _ := one(v.Name, v.Expression, cel.BoolType)
+		c.conditions = append(c.conditions, e)
+	}
+	for _, v := range p.Spec.Variables {
+		e, is := one(v.Name, v.Expression)
+		c.variables = append(c.variables, e)
+		variables.Fields[v.Name] = apiservercel.NewDeclField(v.Name, declared(is), true, nil, nil)
+	}
+	for _, v := range p.Spec.Validations {
+		e, _ := one("validation", v.Expression, cel.BoolType)
+		m, _ := one("message", v.MessageExpression, cel.StringType)
+		c.validations, c.messages = append(c.validations, e), append(c.messages, m)
+	}
+	return c
+}
+
+// celEnv has what expressions of policies are about, and the type of variables, with
+// no field yet. Source: k8s.io/apiserver 0.37 pkg/admission/plugin/cel, compile.go
+// and composition.go; of a request there is what an export asks for.
+func celEnv(t testing.TB, minor uint) (*cel.Env, *apiservercel.DeclType) {
+	t.Helper()
+	fields := map[string]*apiservercel.DeclField{}
+	for _, name := range []string{"namespace", "operation", "subResource"} {
+		fields[name] = apiservercel.NewDeclField(name, apiservercel.StringType, true, nil, nil)
+	}
+	asked := apiservercel.NewObjectType("kubernetes.AdmissionRequest", fields)
+	variables := apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
+	set, err := environment.MustBaseEnvSet(version.MajorMinor(1, minor)).Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		EnvOptions: []cel.EnvOption{
+			cel.Variable("object", cel.DynType), cel.Variable("oldObject", cel.DynType),
+			cel.Variable("request", asked.CelType()), cel.Variable("variables", variables.CelType()),
+		},
+		DeclTypes: []*apiservercel.DeclType{asked, variables},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared := plugincel.OptionalVariableDeclarations{HasAuthorizer: true}
-	for _, v := range p.Spec.Variables {
-		e := expression{v.Name, v.Expression, []*cel.Type{cel.AnyType, cel.DynType}}
-		if r := compiler.CompileAndStoreVariable(e, declared, environment.NewExpressions); r.Error != nil {
-			t.Fatalf("variable %s: %v", v.Name, r.Error)
-		}
+	return set.NewExpressionsEnv(), variables
+}
+
+// declared is the type of a field that has values of a type.
+func declared(is *cel.Type) *apiservercel.DeclType {
+	const unlimited = -1
+	switch is.Kind() {
+	case types.BoolKind:
+		return apiservercel.BoolType
+	case types.StringKind:
+		return apiservercel.StringType
+	case types.IntKind:
+		return apiservercel.IntType
+	case types.ListKind:
+		return apiservercel.NewListType(declared(is.Parameters()[0]), unlimited)
+	case types.MapKind:
+		return apiservercel.NewMapType(declared(is.Parameters()[0]), declared(is.Parameters()[1]), unlimited)
+	default:
+		return apiservercel.DynType
 	}
-	evaluator := func(all []plugincel.ExpressionAccessor, declared plugincel.OptionalVariableDeclarations) plugincel.ConditionEvaluator {
-		c := compiler.CompileCondition(all, declared, environment.NewExpressions)
-		if err := errors.Join(c.CompilationErrors()...); err != nil {
-			t.Fatal(err)
-		}
-		return c
+}
+
+// evaluation evaluates expressions about one request. A variable is evaluated where
+// it is asked for, once.
+type evaluation struct {
+	values cel.Activation
+	cost   int64 // of the API server's budget
+}
+
+func (c compiled) about(ctx context.Context, t testing.TB, r request) *evaluation {
+	t.Helper()
+	is := &evaluation{}
+	variables := lazy.NewMapValue(types.NewObjectType("kubernetes.variables"))
+	values := map[string]any{"object": r.object, "oldObject": types.NullValue, "request": r.asked(), "variables": variables}
+	if r.old != nil {
+		values["oldObject"] = r.old
 	}
-	var conditions, validations, messages []plugincel.ExpressionAccessor
-	for i := range p.Spec.MatchConditions {
-		conditions = append(conditions, (*matchconditions.MatchCondition)(&p.Spec.MatchConditions[i]))
+	for _, v := range c.variables {
+		variables.Append(v.name, func(*lazy.MapValue) ref.Val { return is.of(ctx, t, v) })
 	}
-	for _, v := range p.Spec.Validations {
-		validations = append(validations, expression{text: v.Expression, types: []*cel.Type{cel.BoolType}})
-		messages = append(messages, expression{text: v.MessageExpression, types: []*cel.Type{cel.StringType}})
+	var err error
+	if is.values, err = cel.NewActivation(values); err != nil {
+		t.Fatal(err)
 	}
-	return compiled{
-		p, matchconditions.NewMatcher(evaluator(conditions, declared), p.Spec.FailurePolicy, "policy", "validate", p.Name),
-		evaluator(validations, declared), evaluator(messages, plugincel.OptionalVariableDeclarations{}),
+	return is
+}
+
+func (is *evaluation) of(ctx context.Context, t testing.TB, e expression) ref.Val {
+	t.Helper()
+	v, details, err := e.program.ContextEval(ctx, is.values)
+	if err != nil {
+		t.Fatalf("%s: %v", e.name, err)
 	}
+	is.cost += int64(*details.ActualCost())
+	return v
 }
 
 // asks reports whether the policy is about such a request at all.
-func (c compiled) asks(ctx context.Context, t testing.TB, v *admission.VersionedAttributes) bool {
+func (c compiled) asks(ctx context.Context, t testing.TB, r request) bool {
 	t.Helper()
-	r, resource := v.GetResource(), v.GetResource().Resource
-	if v.GetSubresource() != "" {
-		resource += "/" + v.GetSubresource()
-	}
+	group, version, resource := r.resource()
 	if !slices.ContainsFunc(c.policy.Spec.MatchConstraints.ResourceRules, func(rule admissionv1.NamedRuleWithOperations) bool {
-		return slices.Contains(rule.APIGroups, r.Group) && slices.Contains(rule.APIVersions, r.Version) &&
-			slices.Contains(rule.Resources, resource) && slices.Contains(rule.Operations, admissionv1.OperationType(v.GetOperation()))
+		return slices.Contains(rule.APIGroups, group) && slices.Contains(rule.APIVersions, version) &&
+			slices.Contains(rule.Resources, resource) && slices.Contains(rule.Operations, admissionv1.OperationType(r.operation()))
 	}) {
 		return false
 	}
-	match := c.conditions.Match(ctx, v, nil, nil)
-	if match.Error != nil {
-		t.Fatal(match.Error)
+	is := c.about(ctx, t, r)
+	for _, e := range c.conditions {
+		if is.of(ctx, t, e) != types.True {
+			return false
+		}
 	}
-	return match.Matches
+	return true
 }
 
 // evaluate returns the messages of the validations that do not hold, and what it
-// costs of the API server's budget to find out.
-func (c compiled) evaluate(ctx context.Context, t testing.TB, a admission.Attributes) (refusals []string, cost int64) {
+// costs of the API server's budget to find out: variables count for validations and
+// for messages.
+func (c compiled) evaluate(ctx context.Context, t testing.TB, r request) (refusals []string, cost int64) {
 	t.Helper()
-	v, err := admission.NewVersionedAttributes(a, a.GetKind(), admission.NewObjectInterfacesFromScheme(kinds))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !c.asks(ctx, t, v) {
+	if !c.asks(ctx, t, r) {
 		return nil, 0
 	}
-	request := plugincel.CreateAdmissionRequest(a, metav1.GroupVersionResource(a.GetResource()), metav1.GroupVersionKind(a.GetKind()))
-	evaluate := func(e plugincel.ConditionEvaluator, budget int64) ([]plugincel.EvaluationResult, int64) {
-		results, left, err := e.ForInput(ctx, v, request, plugincel.OptionalVariableBindings{}, nil, budget)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return results, left
-	}
-	results, left := evaluate(c.validations, celconfig.RuntimeCELCostBudget)
-	messages, left := evaluate(c.messages, left)
-	for i, r := range results {
-		if err := errors.Join(r.Error, messages[i].Error); err != nil {
-			t.Fatal(err)
-		}
-		if r.EvalResult != types.True {
-			text := messages[i].EvalResult.Value().(string)
+	validations, messages := c.about(ctx, t, r), c.about(ctx, t, r)
+	for i := range c.validations {
+		holds := validations.of(ctx, t, c.validations[i])
+		text := messages.of(ctx, t, c.messages[i]).Value().(string)
+		if holds != types.True {
 			if len(text) > celconfig.MaxEvaluatedMessageExpressionSizeBytes || strings.Contains(text, "\n") {
 				text = c.policy.Spec.Validations[i].Message
 			}
 			refusals = append(refusals, text)
 		}
 	}
-	return refusals, celconfig.RuntimeCELCostBudget - left
+	return refusals, validations.cost + messages.cost
 }

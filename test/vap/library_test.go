@@ -9,19 +9,18 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apiserver/pkg/admission"
 )
 
 // newest is the Kubernetes whose libraries these are.
 const newest = 37
 
-// start compiles the policy with the libraries of the admission plugin.
+// start compiles the policy with the CEL library of the API server.
 func start(t *testing.T, p *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) judge {
 	t.Helper()
 	c := compile(t, p, newest)
-	return func(ctx context.Context, t *testing.T, a admission.Attributes) answer {
+	return func(ctx context.Context, t *testing.T, r request) answer {
 		t.Helper()
-		refusals, _ := c.evaluate(ctx, t, a)
+		refusals, _ := c.evaluate(ctx, t, r)
 		if len(refusals) == 0 {
 			return answer{}
 		}

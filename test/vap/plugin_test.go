@@ -11,15 +11,20 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/generic"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/apiserver/pkg/warning"
@@ -65,11 +70,51 @@ func start(t *testing.T, p *admissionv1.ValidatingAdmissionPolicy, b *admissionv
 	if !plugin.WaitForReady() {
 		t.Fatal("the plugin does not get ready")
 	}
-	return func(ctx context.Context, _ *testing.T, a admission.Attributes) answer {
+	return func(ctx context.Context, t *testing.T, r request) answer {
+		t.Helper()
 		var w warnings
-		err := plugin.Validate(warning.WithWarningRecorder(ctx, &w), a, admission.NewObjectInterfacesFromScheme(kinds))
+		err := plugin.Validate(warning.WithWarningRecorder(ctx, &w), r.attributes(t), admission.NewObjectInterfacesFromScheme(kinds))
 		return answer{err, w.all}
 	}
+}
+
+// kinds are the objects that an export is about, and those that it consists of.
+var kinds = func() *runtime.Scheme {
+	all := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{admissionv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme} {
+		if err := add(all); err != nil {
+			panic(err)
+		}
+	}
+	return all
+}()
+
+// typed is an object as the API server has it, with no key that it does not know.
+func typed(t testing.TB, o map[string]any) runtime.Object {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, _, err := serializer.NewCodecFactory(kinds, serializer.EnableStrict).UniversalDeserializer().Decode(text, nil, nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	return is
+}
+
+func (r request) attributes(t testing.TB) admission.Attributes {
+	t.Helper()
+	object := typed(t, r.object)
+	kind := object.GetObjectKind().GroupVersionKind()
+	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	var old runtime.Object
+	var options runtime.Object = &metav1.CreateOptions{}
+	if r.old != nil {
+		old, options = typed(t, r.old), &metav1.UpdateOptions{}
+	}
+	return admission.NewAttributesRecord(object, old, kind, r.meta("namespace"), r.meta("name"), resource, r.subresource,
+		admission.Operation(r.operation()), options, false, &user.DefaultInfo{Name: "somebody"})
 }
 
 // defaults are those of the API server for what an export leaves out.

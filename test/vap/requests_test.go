@@ -1,10 +1,11 @@
 package vap
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const nobodyShares = `default = "allow"
@@ -75,24 +76,26 @@ func TestWhatIsThereIsNotHeldUp(t *testing.T) {
 
 func TestAnEphemeralContainerIsJudgedAlone(t *testing.T) {
 	server := startAPIServer(t, export(t, parse(t, head+nobodyShares)).YAML())
-	debugger := func(pod *corev1.Pod, name string, p corev1.MountPropagationMode) *corev1.Pod {
-		pod = pod.DeepCopy()
-		c := corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name}}
-		c.VolumeMounts = []corev1.VolumeMount{{Name: "v0", MountPath: "/x", MountPropagation: &p}}
-		pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, c)
+	debugger := func(pod map[string]any, name, propagation string) map[string]any {
+		pod = runtime.DeepCopyJSON(pod)
+		spec := pod["spec"].(map[string]any)
+		all, _ := spec["ephemeralContainers"].([]any)
+		spec["ephemeralContainers"] = append(slices.Clone(all), map[string]any{
+			"name": name, "volumeMounts": []any{map[string]any{"name": "v0", "mountPath": "/x", "mountPropagation": propagation}},
+		})
 		return pod
 	}
-	was := object(t, sharing("Pod", "").yaml()).(*corev1.Pod) // from before the policy
-	harmless := debugger(was, "a", corev1.MountPropagationNone)
-	harmful := debugger(was, "b", corev1.MountPropagationBidirectional)
+	was := object(t, sharing("Pod", "").yaml()) // from before the policy
+	harmless := debugger(was, "a", "None")
+	harmful := debugger(was, "b", shared)
 	for _, test := range []struct {
 		name     string
-		old, new *corev1.Pod
+		old, new map[string]any
 		refused  bool
 	}{
 		{"a harmless one", was, harmless, false},
 		{"a harmful one", was, harmful, true},
-		{"a harmless one beside a harmful one", harmful, debugger(harmful, "c", corev1.MountPropagationNone), false},
+		{"a harmless one beside a harmful one", harmful, debugger(harmful, "c", "None"), false},
 	} {
 		got := server.ask(t, request{object: test.new, old: test.old, subresource: "ephemeralcontainers"})
 		if got.refused() != test.refused {
@@ -138,14 +141,14 @@ action = "deny"
 	p := parse(t, text)
 	server := startAPIServer(t, export(t, p).YAML())
 	s := shape{mounts: []mount{{`/a"b'/\c/é日x`, "/d\u2028é\"\\", "", ""}}}
-	pod := object(t, s.yaml()).(*corev1.Pod)
-	pod.Labels = map[string]string{`x"]+["y`: "z"}
+	pod := object(t, s.yaml())
+	pod["metadata"].(map[string]any)["labels"] = map[string]any{`x"]+["y`: "z"}
 	got := server.ask(t, request{object: pod})
 	want := "by rule " + p.Rules[0].Name + " (policy.toml:4): " + p.Rules[0].Reason
 	if got.err == nil || !strings.Contains(got.err.Error(), want) || !strings.Contains(got.err.Error(), "/d\u2028é\"\\") {
 		t.Errorf("%v, want %s", got.err, want)
 	}
-	pod.Spec.Volumes[0].HostPath.Path = `/a"b'/c/é日x`
+	pod["spec"].(map[string]any)["volumes"].([]any)[0].(map[string]any)["hostPath"] = map[string]any{"path": `/a"b'/c/é日x`}
 	if got := server.ask(t, request{object: pod}); got.refused() {
 		t.Errorf("another path: %v", got.err)
 	}
