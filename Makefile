@@ -44,6 +44,7 @@ test: build ## everything but the VM, chaos and bench: unit, scripts, journald, 
 	@test/scripts/prepare test
 	@test/scripts/step "go test ./..." test/scripts/go-test ./...
 	@test/scripts/step "go test test/vap (about 2 min more the first time)" sh -c 'cd test/vap && ../scripts/go-test ./...'
+	@test/scripts/step "shipped policies and examples" $(MAKE) --no-print-directory check
 	@test/scripts/step "systemd unit and catalog" test/scripts/check-systemd
 	@test/scripts/step "install and uninstall" test/scripts/check-install
 	@$(MAKE) --no-print-directory test-runtime
@@ -84,13 +85,13 @@ check: build ## the shipped policy and the examples through the daemon's own par
 		echo "bin/mountward check --strict $$*"; bin/mountward check --strict "$$@"; done
 	bin/mountward test --min-coverage 100 config config/examples
 
-install: build ## binary, unit, catalog, examples, config (never overwrites $(SYSCONFDIR)); then check
+install: build ## binary, unit, catalog, examples, config, policy.d (never overwrites $(SYSCONFDIR)); then check
 	install -D -m 0755 bin/mountward $(DESTDIR)$(BINDIR)/mountward
 	install -d $(DESTDIR)$(UNITDIR)
 	sed 's,/usr/bin/mountward,$(BINDIR)/mountward,' systemd/mountward.service > $(DESTDIR)$(UNITDIR)/mountward.service
 	chmod 0644 $(DESTDIR)$(UNITDIR)/mountward.service
 	install -D -m 0644 systemd/mountward.catalog $(DESTDIR)$(CATALOGDIR)/mountward.catalog
-	install -d $(DESTDIR)$(DOCDIR)/examples
+	install -d $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(SYSCONFDIR)/mountward/policy.d
 	install -m 0644 config/examples/* $(DESTDIR)$(DOCDIR)/examples
 	@test/scripts/install-config config/mountward.toml $(DESTDIR)$(SYSCONFDIR)/mountward/mountward.toml
 	@test/scripts/install-config config/policy.toml $(DESTDIR)$(SYSCONFDIR)/mountward/policy.toml
