@@ -102,6 +102,9 @@ func (b *builder) volumeMount(c container, index int, m volumeMount) (asked, err
 	if err != nil {
 		return asked{}, err
 	}
+	if len(m.other) > 0 {
+		at.unknown = strings.TrimPrefix(at.unknown+fmt.Sprintf("; what the keys %q of the mount say is not known here, and left out", m.other), "; ")
+	}
 	a := asked{Note: Note{Volume: v.called(), Kind: v.shown(), Driver: v.source.Driver, Unknown: at.unknown}}
 	source := at.path
 	if sub := orElse(m.SubPath, m.SubPathExpr); sub != "" {

@@ -267,3 +267,29 @@ func TestAnOCISpecificationIsHandedOn(t *testing.T) {
 		})
 	}
 }
+
+// TestAKeyThatIsNotKnownIsTold: the API server refuses a misspelled one, and one of
+// a later Kubernetes is not known here.
+func TestAKeyThatIsNotKnownIsTold(t *testing.T) {
+	for mount, want := range map[string]string{
+		"{name: v, mountPath: /a, mountPropogation: Bidirectional}":                                     `the keys ["mountPropogation"] of the mount`,
+		"{name: v, mountPath: /a, mountPropagation: None, readOnly: true, recursiveReadOnly: Disabled}": "",
+		"{name: v, mountPath: /a, subPath: s}":                                                          "",
+		"{name: v, mountPath: /a, subPathExpr: s}":                                                      "",
+	} {
+		f := read(t, pod("["+mount+"]", "[{name: v, emptyDir: {}}]"))
+		found := false
+		for i, m := range f.Subjects[0].Container.Mounts {
+			if m.Destination != "/a" {
+				continue
+			}
+			found = true
+			if got := f.Subjects[0].Notes[i].Unknown; !strings.Contains(got, want) || want == "" && got != "" {
+				t.Errorf("%s: %q, want %q in it", mount, got, want)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no mount", mount)
+		}
+	}
+}

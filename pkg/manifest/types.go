@@ -84,13 +84,21 @@ type volumeMount struct {
 	SubPath           string  `yaml:"subPath"`
 	SubPathExpr       string  `yaml:"subPathExpr"`
 
-	line int
+	line  int
+	other []string // keys that are not known here, such as misspelled ones
 }
 
-// UnmarshalYAML keeps the line.
+// UnmarshalYAML keeps the line, and the keys that say nothing here.
 func (m *volumeMount) UnmarshalYAML(node *yaml.Node) error {
 	type plain volumeMount
 	m.line = node.Line
+	for i := 0; i < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+		switch key := node.Content[i].Value; key {
+		case "name", "mountPath", "readOnly", "recursiveReadOnly", "mountPropagation", "subPath", "subPathExpr", "<<":
+		default:
+			m.other = append(m.other, key)
+		}
+	}
 	return node.Decode((*plain)(m))
 }
 
