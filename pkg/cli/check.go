@@ -6,10 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/policy"
 	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/settings"
@@ -20,7 +20,6 @@ const stdin = "<stdin>"
 
 func checkCommand() *cobra.Command {
 	var path string
-	var dropIns []string
 	var o checkOptions
 	c := &cobra.Command{
 		Use:   "check [FILE]",
@@ -28,8 +27,8 @@ func checkCommand() *cobra.Command {
 		Long: `Check reads FILE and the drop-ins beside it (policy.d/*.toml) with the daemon's
 own parser and prints every error with its place. Without FILE it reads the
 settings and the policy they name, as the daemon would at its start. "-" is
-standard input, one file without drop-ins. With --drop-in it checks what they
-would be with one more: as if that file were in policy.d.
+standard input, one file without drop-ins. With --drop-in it checks what the
+policy would be with one more: as if that file were in policy.d.
 
 Of a policy that would be loaded it prints what is perhaps not meant: rules that
 nothing comes to, globs that nothing can match, exemptions that a tenant can take,
@@ -41,37 +40,40 @@ release does not tell.
 Exit code: 0 it would be loaded, 1 not, or --strict and findings, 64 usage.`,
 		Example: `  mountward check
   mountward check --strict policy.toml
-  mountward check --drop-in new.toml /etc/mountward/policy.toml
+  mountward check --drop-in new.toml
   mountward check --containerd 2.1 -o json policy.toml`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.complete(); err != nil {
 				return err
 			}
-			if len(dropIns) > 0 && (len(args) == 0 || args[0] == "-") {
-				return &exit{ExitUsage, errors.New("--drop-in wants the FILE that it adds rules to, such as /etc/mountward/policy.toml")}
+			if err := notEmpty(c, nil, "drop-in"); err != nil {
+				return &exit{ExitUsage, err}
+			}
+			if len(o.dropIns) > 0 && slices.Contains(args, "-") {
+				return &exit{ExitUsage, errors.New("--drop-in adds rules to a policy file, and standard input is none: name it")}
 			}
 			if len(args) == 1 {
 				if c.Flags().Changed("config") {
 					return &exit{ExitUsage, errors.New("check takes a FILE or --config, not both")}
 				}
-				return checkFile(c, o, args[0], dropIns)
+				return checkFile(c, o, args[0])
 			}
 			return checkConfigured(c, o, settings.Source{Path: path, Explicit: c.Flags().Changed("config")})
 		},
 	}
 	configFlag(c, &path)
-	c.Flags().StringArrayVar(&dropIns, "drop-in", nil, "check FILE with this `file` in its policy.d; can be repeated")
-	_ = c.MarkFlagFilename("drop-in", "toml") // fails only for a flag that is not there
+	o.dropInFlag(c, "the policy")
 	c.Flags().BoolVar(&o.strict, "strict", false, "fail also where something is perhaps not meant")
 	c.Flags().StringVar(&o.containerd, "containerd", "", "`version` of the containerd that the policy is for, such as 2.1")
 	outputFlag(c, &o.output, formatTable, formatJSON)
 	return c
 }
 
-func checkFile(c *cobra.Command, o checkOptions, name string, dropIns []string) error {
+func checkFile(c *cobra.Command, o checkOptions, name string) error {
 	if name != "-" {
-		p, set, err := policyfile.LoadWith(name, dropIns)
+		o.file = name
+		p, set, err := o.load(settings.Settings{})
 		if err != nil && inDropInDir(name) {
 			hint(c.ErrOrStderr(), "a file of "+policy.DropInDir+" adds rules to the policy beside that directory; to check them together, give the main file: mountward check FILE")
 		}
@@ -102,7 +104,7 @@ func checkConfigured(c *cobra.Command, o checkOptions, source settings.Source) e
 	case o.output == formatTable:
 		fmt.Fprintf(c.OutOrStdout(), "%s: settings are good\n", name)
 	}
-	p, set, err := policyfile.Load(s, config.Policy())
+	p, set, err := o.load(s)
 	err = o.checked(c, p, set, err)
 	if settingsErr != nil {
 		if err != nil {

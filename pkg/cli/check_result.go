@@ -15,6 +15,7 @@ import (
 )
 
 type checkOptions struct {
+	policyOptions
 	strict     bool
 	containerd string
 	output     string

@@ -3,20 +3,18 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/cli/internal/show"
-	"github.com/mountward/mountward/pkg/internal/wait"
 	"github.com/mountward/mountward/pkg/policy"
-	"github.com/mountward/mountward/pkg/policyfile"
 )
 
 type diffOptions struct {
 	recordedOptions
+	changed policyOptions // the policy NEW
 	output string
 }
 
@@ -28,11 +26,13 @@ func diffCommand(m machine) *cobra.Command {
 		Long: `Diff decides about the mounts of all containers of this node, or of those of a
 trail (--trail), by the policy files OLD and NEW, as at the creation of the
 container and as in the mode "enforce", and prints the mounts about which they do
-not decide alike, with both rules. Drop-ins beside a file belong to it. Nothing is
-changed, and no daemon need run.
+not decide alike, with both rules. Drop-ins beside a file belong to it; --drop-in
+gives NEW one more, so that OLD and NEW can be one file. Nothing is changed, and no
+daemon need run.
 
 Exit code: 0 same, 1 one differs, 2 cannot tell, 64 usage.`,
 		Example: `  mountward diff /etc/mountward/policy.toml new/policy.toml
+  mountward diff policy.toml policy.toml --drop-in new.toml
   mountward diff old.toml new.toml --trail /var/log/mountward/audit.jsonl -o json`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,10 +42,14 @@ Exit code: 0 same, 1 one differs, 2 cannot tell, 64 usage.`,
 			if err := o.check(c); err != nil {
 				return err
 			}
+			if err := notEmpty(c, nil, "drop-in"); err != nil {
+				return &exit{ExitUsage, err}
+			}
 			if err := checkFormat(o.output, formatTable, formatJSON); err != nil {
 				return err
 			}
-			return o.run(c, m, args[0], args[1])
+			o.changed.file = args[1]
+			return o.run(c, m, policyOptions{file: args[0]})
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 1 {
@@ -55,18 +59,19 @@ Exit code: 0 same, 1 one differs, 2 cannot tell, 64 usage.`,
 		},
 	}
 	o.flags(c)
+	o.changed.dropInFlag(c, "NEW")
 	outputFlag(c, &o.output, formatTable, formatJSON)
 	return c
 }
 
-func (o *diffOptions) run(c *cobra.Command, m machine, old, changed string) error {
+func (o *diffOptions) run(c *cobra.Command, m machine, old policyOptions) error {
 	s, err := o.node.load(c)
 	if err != nil {
 		return err
 	}
 	var policies [2]*policy.Policy
-	for i, name := range []string{old, changed} {
-		if policies[i], err = policyOf(c.Context(), name); err != nil {
+	for i, one := range []*policyOptions{&old, &o.changed} {
+		if policies[i], err = one.loadInTime(c.Context(), s); err != nil {
 			return err
 		}
 	}
@@ -102,21 +107,6 @@ func (o *diffOptions) run(c *cobra.Command, m machine, old, changed string) erro
 	default:
 		return nil
 	}
-}
-
-// policyOf reads one policy, with its drop-ins.
-func policyOf(ctx context.Context, name string) (*policy.Policy, error) {
-	p, err := wait.For(ctx, settingsWait, func() (*policy.Policy, error) {
-		p, _, err := policyfile.LoadFile(name)
-		return p, err
-	}, nil)
-	if errors.Is(err, wait.ErrNoAnswer) {
-		err = fmt.Errorf("policy %s: %w", show.Word(name), err)
-	}
-	if err != nil {
-		return nil, &exit{ExitCannotTell, err}
-	}
-	return p, nil
 }
 
 // diff decides about each container twice.

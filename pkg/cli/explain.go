@@ -30,6 +30,7 @@ or set, 1 one is denied, 2 cannot tell, 64 usage.`,
   mountward explain MW208
   mountward explain --container 3f9c2a --mount /var/lib/kubelet
   mountward explain -f pod.yaml --policy new.toml --no-host
+  mountward explain -f pod.yaml --drop-in new.toml
   kubectl get pod web-0 -o yaml | mountward explain -f -`,
 		Args: usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -16,7 +16,7 @@ type explainOptions struct {
 	file      string
 	container string
 	mount     string
-	policy    string
+	policy    policyOptions
 	namespace string
 	static    bool
 	noHost    bool
@@ -29,7 +29,8 @@ func (o *explainOptions) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&o.file, "filename", "f", "", "the pods of a manifest, an OCI config.json, or what crictl inspect prints: `file`, or - for standard input")
 	c.Flags().StringVar(&o.container, "container", "", "a container of this node, by its `id` or the beginning of it, or by the name of container or pod")
 	c.Flags().StringVar(&o.mount, "mount", "", "only the mount at this `path` in the container")
-	c.Flags().StringVar(&o.policy, "policy", "", "decide by this policy `file`, not by the configured one")
+	o.policy.policyFlag(c)
+	o.policy.dropInFlag(c, "the policy")
 	c.Flags().StringVarP(&o.namespace, "namespace", "n", "", "`namespace` of pods whose manifest has none (default \"default\")")
 	c.Flags().BoolVar(&o.static, "static-pod", false, "the manifest is that of a static pod, which is never refused")
 	c.Flags().BoolVar(&o.noHost, "no-host", false, "do not look at this host: it is not the node the pod is for")
@@ -50,11 +51,11 @@ func (o *explainOptions) asked(c *cobra.Command, args []string) (bool, error) {
 	if len(args) == 1 && isID(args[0]) && o.container == "" && o.file == "" {
 		o.container, args = args[0], nil
 	}
-	if err := notEmpty(c, nil, "filename", "container", "mount", "policy", "namespace", "config", "state"); err != nil {
+	if err := notEmpty(c, nil, "filename", "container", "mount", "policy", "drop-in", "namespace", "config", "state"); err != nil {
 		return true, &exit{ExitUsage, err}
 	}
 	if o.file == "" && o.container == "" {
-		for _, name := range []string{"mount", "policy", "namespace", "static-pod", "no-host", "all", "output"} {
+		for _, name := range []string{"mount", "policy", "drop-in", "namespace", "static-pod", "no-host", "all", "output"} {
 			if c.Flags().Changed(name) {
 				return true, &exit{ExitUsage, fmt.Errorf("--%s goes with --container or -f", name)}
 			}

@@ -30,7 +30,8 @@ func (o *explainOptions) run(c *cobra.Command, m machine) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.decidedBy(c.Context(), s)
+	// A policy that is not good decides nothing: explain does not fall back.
+	p, err := o.policy.loadInTime(c.Context(), s)
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/strict"
 	"github.com/mountward/mountward/pkg/policy"
-	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/settings"
 	"github.com/mountward/mountward/pkg/vap"
 )
@@ -33,7 +31,8 @@ func exportCommand() *cobra.Command {
 const formatYAML = "yaml"
 
 func exportVAPCommand() *cobra.Command {
-	var from, path, output string
+	var path, output string
+	var from policyOptions
 	var o vap.Options
 	c := &cobra.Command{
 		Use:   "vap",
@@ -59,6 +58,9 @@ shows, 64 usage.`,
 			if err := checkFormat(output, formatYAML, formatJSON); err != nil {
 				return err
 			}
+			if err := notEmpty(c, nil, "policy", "drop-in"); err != nil {
+				return &exit{ExitUsage, err}
+			}
 			if !vap.ValidName(o.Name) {
 				return &exit{ExitUsage, fmt.Errorf("--name %s: want a name as Kubernetes has them, such as \"mountward\" or \"mount.policy-2\"", show.Word(o.Name))}
 			}
@@ -74,7 +76,8 @@ shows, 64 usage.`,
 	}
 	configFlag(c, &path)
 	outputFlag(c, &output, formatYAML, formatJSON)
-	c.Flags().StringVar(&from, "policy", "", "policy `file` (default: the one that the settings name)")
+	from.policyFlag(c)
+	from.dropInFlag(c, "the policy")
 	c.Flags().StringVar(&o.Name, "name", "mountward", "`name` of both objects")
 	c.Flags().StringVar(&o.Vars.KubeletRoot, "kubelet-root", "", "`path` for ${kubelet_root} (default: from the settings, else /var/lib/kubelet)")
 	c.Flags().StringVar(&o.Vars.RuntimeState, "runtime-state", "", "`path` for ${runtime_state} (default: from the settings, else /run/containerd)")
@@ -84,15 +87,12 @@ shows, 64 usage.`,
 
 // policyToExport reads the policy that is named, else the one that the daemon
 // would load.
-func policyToExport(c *cobra.Command, source settings.Source, name string) (*policy.Policy, settings.Settings, error) {
+func policyToExport(c *cobra.Command, source settings.Source, from policyOptions) (*policy.Policy, settings.Settings, error) {
 	s, _, err := source.Load()
 	if err != nil {
 		return nil, s, err
 	}
-	p, _, err := policyfile.Load(s, config.Policy())
-	if name != "" {
-		p, _, err = policyfile.LoadFile(name)
-	}
+	p, _, err := from.load(s)
 	var mistakes strict.Errors
 	if errors.As(err, &mistakes) {
 		fmt.Fprintln(c.ErrOrStderr(), err)

@@ -14,6 +14,7 @@ import (
 
 // testFlags is what the verb was asked.
 type testFlags struct {
+	policyOptions
 	config    settings.Source
 	run       *regexp.Regexp // nil: every test
 	coverage  bool
@@ -46,15 +47,16 @@ every rule that was tried.
   ]
 
 With --workloads the argument is a policy (without any: the configured one), and
-it prints what the policy does to a table of the hostPath
-mounts of real workloads: which mounts it changes, which containers it refuses,
-and which break: those that are refused, and those of which a mount lets less
-through than it asks for.
+it prints what the policy does to a table of the hostPath mounts of real
+workloads: which mounts it changes, which containers it refuses, and which break:
+those that are refused, and those of which a mount lets less through than it asks
+for.
 
 Exit code: 0 all passed, 1 one failed, could not be run, or reached too few
 rules (with --workloads: one breaks), 64 usage.`,
 		Example: `  mountward test policy_test.toml --coverage
-  mountward test --workloads workloads.csv policy.toml`,
+  mountward test --workloads workloads.csv policy.toml
+  mountward test --workloads workloads.csv --drop-in new.toml`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.config.Explicit = c.Flags().Changed("config")
 			if err := f.check(c, pattern); err != nil {
@@ -75,6 +77,7 @@ rules (with --workloads: one breaks), 64 usage.`,
 	c.Flags().Float64Var(&f.least, "min-coverage", 0, "fail where the tests reach less than `percent` of a policy's rules")
 	c.Flags().StringVar(&f.workloads, "workloads", "", "print what a policy does to the workloads of a CSV `file`")
 	_ = c.MarkFlagFilename("workloads", "csv") // fails only for a flag that is not there
+	f.dropInFlag(c, "the policy of --workloads")
 	outputFlag(c, &f.output, formatTable, formatJSON)
 	return c
 }
@@ -82,6 +85,12 @@ rules (with --workloads: one breaks), 64 usage.`,
 func (f *testFlags) check(c *cobra.Command, pattern string) error {
 	if f.workloads == "" && c.Flags().Changed("workloads") {
 		return errors.New(`--workloads "": want a file`)
+	}
+	if err := notEmpty(c, nil, "drop-in"); err != nil {
+		return err
+	}
+	if f.workloads == "" && len(f.dropIns) > 0 {
+		return errors.New("--drop-in goes with --workloads; a file with tests names its drop-ins itself: drop_ins = [\"new.toml\"]")
 	}
 	for _, name := range []string{"run", "coverage", "min-coverage"} {
 		if f.workloads != "" && c.Flags().Changed(name) {

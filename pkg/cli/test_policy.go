@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/internal/file"
-	"github.com/mountward/mountward/pkg/policy"
 	"github.com/mountward/mountward/pkg/policyfile"
-	"github.com/mountward/mountward/pkg/settings"
 )
 
 // filesAt returns the paths that globs name, from a directory; what they are is
@@ -30,16 +27,6 @@ func filesAt(dir, what string, globs []string) ([]string, error) {
 		paths = append(paths, found...)
 	}
 	return paths, nil
-}
-
-// configuredPolicy reads the policy that the settings name.
-func configuredPolicy(source settings.Source) (*policy.Policy, error) {
-	s, _, err := source.Load()
-	if err != nil {
-		return nil, err
-	}
-	p, _, err := policyfile.Load(s, config.Policy())
-	return p, err
 }
 
 // readText reads a file that is no policy, with the limits of one.

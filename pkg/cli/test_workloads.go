@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
-	"github.com/mountward/mountward/pkg/policy"
-	"github.com/mountward/mountward/pkg/policyfile"
 	"github.com/mountward/mountward/pkg/policytest"
+	"github.com/mountward/mountward/pkg/settings"
 )
 
 // testWorkloads prints what a policy does to a table of workloads.
@@ -17,6 +18,8 @@ func testWorkloads(c *cobra.Command, f testFlags, args []string) error {
 	switch {
 	case len(args) > 1:
 		return &exit{ExitUsage, fmt.Errorf("--workloads takes one policy, not %d", len(args))}
+	case slices.Contains(args, ""):
+		return &exit{ExitUsage, errors.New("the name of the policy is empty")}
 	case len(args) == 1 && strings.HasSuffix(args[0], policytest.Suffix):
 		return &exit{ExitUsage, fmt.Errorf("%s: with --workloads the argument is a policy; a file with tests names its table itself, under [workloads]", show.Word(args[0]))}
 	}
@@ -24,12 +27,13 @@ func testWorkloads(c *cobra.Command, f testFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	var p *policy.Policy
+	var s settings.Settings
 	if len(args) > 0 {
-		p, _, err = policyfile.LoadFile(args[0])
-	} else {
-		p, err = configuredPolicy(f.config)
+		f.file = args[0]
+	} else if s, _, err = f.config.Load(); err != nil {
+		return err
 	}
+	p, _, err := f.load(s)
 	if err != nil {
 		return err
 	}

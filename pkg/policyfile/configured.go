@@ -22,20 +22,10 @@ func Load(s settings.Settings, builtin []byte) (*policy.Policy, Set, error) {
 	return p, set, err
 }
 
-// LoadFile reads a policy from a path of the caller's choice, with its drop-ins
-// and as the daemon would, and parses it.
-func LoadFile(path string) (*policy.Policy, Set, error) {
-	set, err := Read(path)
-	if err != nil {
-		return nil, set, err
-	}
-	p, err := set.Parse()
-	return p, set, err
-}
-
-// LoadWith reads a policy as [LoadFile] does, with more drop-ins: files from
-// anywhere, as if they lay in its policy.d. One that has the name of a file there
-// takes its place. So a drop-in can be judged before it is put there.
+// LoadWith reads a policy from a path of the caller's choice, with its drop-ins and
+// as the daemon would, and parses it. More drop-ins are files from anywhere, as if
+// they lay in its policy.d: one that has the name of a file there takes its place.
+// So a drop-in can be judged before it is put there.
 func LoadWith(path string, dropIns []string) (*policy.Policy, Set, error) {
 	set, err := ReadWith(path, dropIns)
 	if err != nil {

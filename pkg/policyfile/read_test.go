@@ -274,7 +274,7 @@ func TestLoadIsReadAndParse(t *testing.T) {
 	write(t, s.Policy, "version = 1\nmode = \"audit\"\ndefault = \"allow\"\n")
 	write(t, beside(s, "policy.d", "a.toml"), "[[rule]]\nname = \"a\"\nmatch = {}\naction = \"deny\"\n")
 	p, set, err := Load(s, nil)
-	q, again, fileErr := LoadFile(s.Policy)
+	q, again, fileErr := LoadWith(s.Policy, nil)
 	if err != nil || fileErr != nil {
 		t.Fatal(err, fileErr)
 	}
@@ -287,7 +287,7 @@ func TestLoadIsReadAndParse(t *testing.T) {
 	write(t, beside(s, "policy.d", "a.toml"), "x = 1\n")
 	for _, load := range []func() (*policy.Policy, Set, error){
 		func() (*policy.Policy, Set, error) { return Load(s, nil) },
-		func() (*policy.Policy, Set, error) { return LoadFile(s.Policy) },
+		func() (*policy.Policy, Set, error) { return LoadWith(s.Policy, nil) },
 	} {
 		p, set, err := load()
 		wantError(t, err, beside(s, "policy.d", "a.toml")+":1:1: unknown key")
