@@ -15,7 +15,7 @@ import (
 type diffOptions struct {
 	recordedOptions
 	changed policyOptions // the policy NEW
-	output string
+	output  string
 }
 
 func diffCommand(m machine) *cobra.Command {
