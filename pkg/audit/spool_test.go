@@ -164,6 +164,8 @@ func TestTheNextProcessSaysWhatThisOneLost(t *testing.T) {
 	socket, dir := away(t), filepath.Join(t.TempDir(), "spool")
 	trail := open(t, Options{Journal: true, JournalSocket: socket, Spool: dir})
 	trail.Record(Task{Container: Container{Name: strings.Repeat("x", spoolBytes)}})
+	// While it is in the queue, nothing else has room there.
+	waitFor(t, func() bool { return trail.Counts().Lost == 1 })
 	trail.Record(numbered(1))
 	closeTrail(t, trail)
 	if got := trail.Counts(); got.Lost != 1 {

@@ -236,6 +236,21 @@ func TestListen(t *testing.T) {
 	})
 }
 
+// answered asks until there is an answer: on a machine that is busy a question may
+// take longer than who asks would wait.
+func answered(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		_, err := Ask(t.Context(), dir, Request{Verb: VerbStatus})
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("never answered, the last time: %v", err)
+		}
+	}
+}
+
 // TestNoClientHoldsUpTheDaemon: whatever clients do, the next one is answered, and
 // nothing is left of them.
 func TestNoClientHoldsUpTheDaemon(t *testing.T) {
@@ -265,9 +280,7 @@ func TestNoClientHoldsUpTheDaemon(t *testing.T) {
 			for range 8 {
 				client(t, connect(t, dir))
 			}
-			if _, err := Ask(t.Context(), dir, Request{Verb: VerbStatus}); err != nil {
-				t.Error(err)
-			}
+			answered(t, dir)
 		})
 	}
 	t.Run("ten thousand connections", func(t *testing.T) {
@@ -294,9 +307,7 @@ func TestNoClientHoldsUpTheDaemon(t *testing.T) {
 			})
 		}
 		work.Wait()
-		if _, err := Ask(t.Context(), dir, Request{Verb: VerbStatus}); err != nil {
-			t.Error(err)
-		}
+		answered(t, dir)
 	})
 	for end := time.Now().Add(patience); runtime.NumGoroutine() > before+1; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

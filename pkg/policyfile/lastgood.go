@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/mountward/mountward/pkg/internal/file"
 	"github.com/mountward/mountward/pkg/policy"
@@ -169,8 +170,8 @@ func parseFrom(text string) (name string, size int, err error) {
 }
 
 // onlyOurs refuses a directory in which others can write: they could put a
-// policy of theirs there. Its mode is not changed, since the setting may name a
-// directory that others need.
+// policy of theirs there. Neither its mode nor its owner is changed, since the
+// setting may name a directory that others need.
 func onlyOurs(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -178,6 +179,9 @@ func onlyOurs(dir string) error {
 	}
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {
 		return fmt.Errorf("%s is writable for others (mode %04o); run: chmod go-w %s", dir, mode, dir)
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); ok && of.Uid != 0 && int(of.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to user %d, who can write there; run: chown root %s", dir, of.Uid, dir)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,20 +99,22 @@ func damage(t *testing.T, s settings.Settings, set Set) {
 	for i := range whole {
 		flipped := bytes.Clone(whole)
 		flipped[i] ^= 1
-		for _, damaged := range [][]byte{whole[:i], flipped} {
-			write(t, lastGoodPath(s), string(damaged))
-			got, ok, err := LastGood(s)
-			// A name is a label: it alone may be damaged unseen.
-			if err == nil && texts(got) != texts(set) || (err != nil && ok) {
-				t.Fatalf("%q: %+v, %v, %v", damaged, got, ok, err)
-			}
-			if err != nil {
-				wantError(t, err, "read last good policy "+lastGoodPath(s))
-			}
+		// A name is a label: it alone may be damaged unseen.
+		if got, err := parseLastGood(flipped); err == nil && texts(got) != texts(set) {
+			t.Fatalf("%q: %+v", flipped, got)
 		}
-		write(t, lastGoodPath(s), string(whole[:i]))
-		if _, _, err := LastGood(s); err == nil {
-			t.Fatalf("cut after %d bytes: want an error", i)
+		if got, err := parseLastGood(whole[:i]); err == nil {
+			t.Fatalf("cut after %d bytes: %+v, want an error", i, got)
+		}
+	}
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)-1] ^= 1
+	for _, damaged := range [][]byte{nil, whole[:len(whole)/2], flipped} {
+		write(t, lastGoodPath(s), string(damaged))
+		_, ok, err := LastGood(s)
+		wantError(t, err, "read last good policy "+lastGoodPath(s))
+		if ok {
+			t.Errorf("%q was taken", damaged)
 		}
 	}
 }
@@ -147,6 +150,45 @@ func TestSaveLastGoodTellsWhatFailed(t *testing.T) {
 	wantError(t, err, "not a directory")
 	if ok {
 		t.Error("ok")
+	}
+}
+
+// TestACopyThatCannotBeKeptIsAnError, leaves nothing behind, and leaves the one
+// before as it was.
+func TestACopyThatCannotBeKeptIsAnError(t *testing.T) {
+	s := node(t)
+	lastGood(t, s, one("f", "before", OriginFile))
+	wantError(t, SaveLastGood(s, one(strings.Repeat("x", MaxSize+maxHeader), "", OriginFile)), "the names of its files are too long")
+	if got, ok, err := LastGood(s); !ok || err != nil || string(got.Main.Data) != "before" {
+		t.Errorf("%+v, %v, %v", got, ok, err)
+	}
+	must(t, os.Remove(lastGoodPath(s)))
+	must(t, os.Mkdir(lastGoodPath(s), 0o700)) // nothing can be renamed onto it
+	wantError(t, SaveLastGood(s, one("f", "x", OriginFile)), "save last good policy "+lastGoodPath(s))
+	if entries, err := os.ReadDir(s.StateDir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v (%v)", entries, err)
+	}
+	_, ok, err := LastGood(s)
+	wantError(t, err, "not a regular file")
+	if ok {
+		t.Error("a directory is no policy")
+	}
+}
+
+// TestAStateDirectoryOfAnotherUserIsRefused: whoever owns it can write there,
+// whatever its mode.
+func TestAStateDirectoryOfAnotherUserIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	s := node(t)
+	lastGood(t, s, one("f", "x", OriginFile))
+	must(t, os.Chown(s.StateDir, 65534, 0))
+	wantError(t, SaveLastGood(s, one("f", "y", OriginFile)), "belongs to user 65534")
+	_, ok, err := LastGood(s)
+	wantError(t, err, "belongs to user 65534")
+	if ok {
+		t.Error("a policy that another could have written was taken")
 	}
 }
 

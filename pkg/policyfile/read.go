@@ -39,16 +39,25 @@ const passPause = 10 * time.Millisecond
 // meanwhile. What is returned was the same twice in a row, so that no half of an
 // old policy is taken together with half of a new one.
 func Read(path string) (Set, error) {
-	set, err := readOnce(path)
+	set, err := agreed(func() (Set, error) { return readOnce(path) })
+	if errors.Is(err, ErrChanging) {
+		err = fmt.Errorf("read policy %s: %w; try again", path, err)
+	}
+	return set, err
+}
+
+// agreed reads until two passes in a row are the same.
+func agreed(pass func() (Set, error)) (Set, error) {
+	set, err := pass()
 	for range passes - 1 {
-		again, againErr := readOnce(path)
+		again, againErr := pass()
 		if same(set, again) && text(err) == text(againErr) {
 			return again, againErr
 		}
 		set, err = again, againErr
 		time.Sleep(passPause)
 	}
-	return Set{}, fmt.Errorf("read policy %s: %w; try again", path, ErrChanging)
+	return Set{}, ErrChanging
 }
 
 func same(a, b Set) bool {

@@ -1,8 +1,10 @@
 package policyfile
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -170,6 +172,15 @@ func TestWhichFilesAreRead(t *testing.T) {
 			wantErr: "larger than 1048576 bytes",
 		},
 		{
+			name: "as many as there may be",
+			prepare: func(_ *testing.T, _ settings.Settings, drop func(string, string)) {
+				for i := range maxDropIns {
+					drop(strconv.Itoa(1000+i)+".toml", "x")
+				}
+			},
+			want: append([]string{"main"}, slices.Repeat([]string{"x"}, maxDropIns)...),
+		},
+		{
 			name: "too many",
 			prepare: func(_ *testing.T, _ settings.Settings, drop func(string, string)) {
 				for i := range maxDropIns + 1 {
@@ -265,6 +276,65 @@ func TestNoMixtureOfTwoVersions(t *testing.T) {
 	}
 	if set, err := Read(s.Policy); err != nil || len(set.DropIns) != 2 {
 		t.Errorf("afterwards: %+v, %v", set, err)
+	}
+}
+
+// TestTwoPassesMustAgree: whatever was read before them, and nothing is read where
+// none do.
+func TestTwoPassesMustAgree(t *testing.T) {
+	gone := errors.New("gone")
+	for _, test := range []struct {
+		name, passes, want string // a pass a letter; an x cannot read
+		wantErr            error
+	}{
+		{name: "at once", passes: "aa", want: "a"},
+		{name: "after a change", passes: "abb", want: "b"},
+		{name: "at the last", passes: "abcdd", want: "d"},
+		{name: "not with one before", passes: "abaa", want: "a"},
+		{name: "never", passes: "ababa", wantErr: ErrChanging},
+		{name: "an error, and then a file", passes: "xaa", want: "a"},
+		{name: "the same error", passes: "axx", wantErr: gone},
+		{name: "an error now and then", passes: "axaxa", wantErr: ErrChanging},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			left := test.passes
+			got, err := agreed(func() (Set, error) {
+				next := left[:1]
+				left = left[1:]
+				if next == "x" {
+					return Set{}, gone
+				}
+				return one("p", next, OriginFile), nil
+			})
+			if !errors.Is(err, test.wantErr) || string(got.Main.Data) != test.want || left != "" {
+				t.Errorf("%q, %v, %d passes left; want %q, %v", got.Main.Data, err, len(left), test.want, test.wantErr)
+			}
+		})
+	}
+}
+
+// TestAFaultOfOursIsAnErrorOfThePolicy and not the end of the daemon.
+func TestAFaultOfOursIsAnErrorOfThePolicy(t *testing.T) {
+	p, err := one("/etc/p", "x", OriginFile).parse(func(policy.File, ...policy.File) (*policy.Policy, error) { panic("index out of range") })
+	wantError(t, err, "read policy /etc/p: a fault in mountward itself, please report it: index out of range")
+	if p != nil {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestWhatCannotBeReadIsNoPolicy: neither as the configured nor as a named one.
+func TestWhatCannotBeReadIsNoPolicy(t *testing.T) {
+	s := node(t)
+	for name, load := range map[string]func() (*policy.Policy, Set, error){
+		"configured": func() (*policy.Policy, Set, error) { return Load(s, nil) },
+		"named":      func() (*policy.Policy, Set, error) { return LoadWith(s.Policy, nil) },
+		"more":       func() (*policy.Policy, Set, error) { return LoadWith(s.Policy, []string{"x.toml"}) },
+	} {
+		p, _, err := load()
+		wantError(t, err, "no such file")
+		if p != nil {
+			t.Errorf("%s: %+v", name, p)
+		}
 	}
 }
 

@@ -34,11 +34,13 @@ func (s Set) SHA256() string { return policy.Sum(s.Main, s.DropIns...) }
 // Parse parses the files. They are parsed whenever they change, perhaps half
 // written: a fault of ours in it is an error of the policy, and not the end of
 // the daemon.
-func (s Set) Parse() (p *policy.Policy, err error) {
+func (s Set) Parse() (*policy.Policy, error) { return s.parse(policy.Parse) }
+
+func (s Set) parse(by func(policy.File, ...policy.File) (*policy.Policy, error)) (p *policy.Policy, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			p, err = nil, fmt.Errorf("read policy %s: a fault in mountward itself, please report it: %v", s.Main.Name, fault)
 		}
 	}()
-	return policy.Parse(s.Main, s.DropIns...)
+	return by(s.Main, s.DropIns...)
 }

@@ -38,6 +38,7 @@ func TestMoreDropIns(t *testing.T) {
 		{name: "hidden", dropIns: []string{file(".x.toml", "t")}, wantErr: "hidden"},
 		{name: "empty", dropIns: []string{file("e.toml", "")}, wantErr: "the file is empty"},
 		{name: "missing", dropIns: []string{filepath.Join(elsewhere, "none.toml")}, wantErr: "no such file"},
+		{name: "too much together", dropIns: []string{file("big1.toml", strings.Repeat("#", MaxSize/2)), file("big2.toml", strings.Repeat("#", MaxSize/2))}, wantErr: "big2.toml: the policy's files up to this one are larger than 1 MiB"},
 		{name: "too much", dropIns: []string{file("big.toml", strings.Repeat("#", MaxSize-5))}, wantErr: "larger than 1 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
