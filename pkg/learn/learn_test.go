@@ -139,18 +139,47 @@ func TestHostileNamesStandForThemselvesAlone(t *testing.T) {
 
 func TestWhatCannotBeWrittenIsSaid(t *testing.T) {
 	bad := "a\xff"
-	for name, c := range map[string]facts.Container{
-		"no UTF-8 in the namespace": running(bad, "p", "c", bind("/a", "/a", facts.Slave)),
-		"no UTF-8 in the source":    running("n", "p", "c", bind("/a"+bad, "/a", facts.Slave)),
-		"too long":                  running("n", "p", "c", bind("/"+strings.Repeat("x", maxName), "/a", facts.Slave)),
-		"no namespace":              running("", "p", "c", bind("/a", "/a", facts.Slave)),
-		"no container name":         running("n", "p", "", bind("/a", "/a", facts.Slave)),
-		"a relative source":         running("n", "p", "c", bind("a", "/a", facts.Slave)),
+	for name, test := range map[string]struct {
+		c    facts.Container
+		want facts.Unread
+	}{
+		"no UTF-8 in the namespace": {
+			running(bad, "p", "c", bind("/a", "/a", facts.Slave)),
+			facts.Unread{What: `container c of pod "a\xff"/p`, Why: "its namespace: it is not UTF-8, and a policy is"},
+		},
+		"no UTF-8 in the source": {
+			running("n", "p", "c", bind("/a"+bad, "/a", facts.Slave)),
+			facts.Unread{What: "mount /a of container c of pod n/p", Why: "it is not UTF-8, and a policy is"},
+		},
+		"too long": {
+			running("n", "p", "c d", bind("/"+strings.Repeat("x", maxName), "/a", facts.Slave)),
+			facts.Unread{What: `mount /a of container "c d" of pod n/p`, Why: "it is longer than 480 bytes"},
+		},
+		"a zero byte": {
+			running("n", "p", "c", bind("/a\x00b", "/a", facts.Slave)),
+			facts.Unread{What: "mount /a of container c of pod n/p", Why: "it has a zero byte"},
+		},
+		"no namespace": {
+			running("", "p", "c", bind("/a", "/a", facts.Slave)),
+			facts.Unread{What: `container c of pod ""/p`, Why: "it has no namespace: it was not made by Kubernetes, or that is not known"},
+		},
+		"no pod": {
+			running("n", "", "c", bind("/a", "/a", facts.Slave)),
+			facts.Unread{What: "container c", Why: "it has no name of a pod: it was not made by Kubernetes, or that is not known"},
+		},
+		"no container name": {
+			running("n", "p", "", bind("/a", "/a", facts.Slave)),
+			facts.Unread{What: `container "" of pod n/p`, Why: "it has no name: it was not made by Kubernetes, or that is not known"},
+		},
+		"a relative source": {
+			running("n", "p", "c", bind("a", "/a", facts.Slave)),
+			facts.Unread{What: "mount /a of container c of pod n/p", Why: "its source is no absolute path and was not resolved"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, _ := learned(t, c, running("n", "good", "c", bind("/a", "/a", facts.Slave)))
-			if len(l.Unknown) != 1 {
-				t.Errorf("unknown: %v", l.Unknown)
+			l, _ := learned(t, test.c, running("n", "good", "c", bind("/a", "/a", facts.Slave)))
+			if diff := cmp.Diff([]facts.Unread{test.want}, l.Unknown); diff != "" {
+				t.Error(diff)
 			}
 			if !bytes.Contains(l.Policy, []byte("NOT COMPLETE")) {
 				t.Errorf("the policy does not say so:\n%s", l.Policy)
