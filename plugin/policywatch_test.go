@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"github.com/mountward/mountward/pkg/policy"
 )
@@ -278,6 +281,71 @@ func TestWithoutEventsFilesAreStillFollowed(t *testing.T) {
 	work.Go(func() { d.reloadWhenAsked(ctx, nil, d.loadPolicy) })
 	work.Go(func() { w.run(ctx) })
 	t.Cleanup(func() { cancel(); work.Wait() })
+	n.drop("10-a.toml", aRule("a"))
+	d.decides(t, "a")
+}
+
+// TestThatTheKernelTellsOfNothingIsSaidOnce, and a directory that is not there is no
+// such thing.
+func TestThatTheKernelTellsOfNothingIsSaidOnce(t *testing.T) {
+	kernel, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kernel.Close()
+	var said []error
+	dir := t.TempDir()
+	w := &policyWatch{dirs: []string{filepath.Join(dir, "none"), dir}, kernel: kernel, warn: func(err error) { said = append(said, err) }}
+	w.follow()
+	if got := kernel.WatchList(); len(said) != 0 || len(got) != 1 || got[0] != dir {
+		t.Errorf("watched: %q, said: %v", got, said)
+	}
+	if err := kernel.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		w.follow()
+	}
+	if len(said) != 1 || !errors.Is(said[0], fsnotify.ErrClosed) {
+		t.Errorf("said: %v, want once that it is closed", said)
+	}
+}
+
+// TestTheWatchEndsWithItsDescriptor.
+func TestTheWatchEndsWithItsDescriptor(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &policyWatch{
+		dirs: []string{dir}, settle: time.Millisecond, every: time.Hour,
+		look:   func() (string, bool) { cancel(); return "as it was", true },
+		loaded: func() string { return "as it was" },
+		load:   func() <-chan struct{} { t.Error("loaded, and nothing changed"); return nil },
+		warn:   func(err error) { t.Error(err) },
+	}
+	w.run(ctx)
+	if err := w.kernel.Add(dir); !errors.Is(err, fsnotify.ErrClosed) {
+		t.Errorf("the watch is still open: %v", err)
+	}
+}
+
+// TestEventsWithoutEndPutNothingOffForEver: such as those of a log beside the policy.
+func TestEventsWithoutEndPutNothingOffForEver(t *testing.T) {
+	n := apart(t)
+	d := watching(t, n, true)
+	over := make(chan struct{})
+	var noise sync.WaitGroup
+	noise.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+				_ = os.WriteFile(filepath.Join(n.dir, "some.log"), []byte("line\n"), 0o600) // it may fail at the end
+			}
+		}
+	})
+	defer noise.Wait()
+	defer close(over)
 	n.drop("10-a.toml", aRule("a"))
 	d.decides(t, "a")
 }
