@@ -286,3 +286,18 @@ func TestRealWorkloads(t *testing.T) {
 		}
 	}
 }
+
+// TestAPolicyThatWouldBeTooLargeIsAnError, and nothing is written.
+func TestAPolicyThatWouldBeTooLargeIsAnError(t *testing.T) {
+	var mounts []facts.Mount
+	for i := range 3000 {
+		mounts = append(mounts, bind(fmt.Sprintf("/%04d%s", i, strings.Repeat("x", maxName-10)), "/a", facts.Slave))
+	}
+	l, err := Learn(Seen{From: "a test", Vars: node, Containers: []facts.Container{running("n", "p", "c", mounts...)}})
+	if err == nil || !strings.Contains(err.Error(), "write a policy of what was seen: ") {
+		t.Errorf("error %v", err)
+	}
+	if l.Policy != nil || l.Tests != nil {
+		t.Errorf("%d and %d bytes all the same", len(l.Policy), len(l.Tests))
+	}
+}
