@@ -151,6 +151,9 @@ func (s *second) answer(decisions []policy.Decision) *facts.Outcome {
 	for i, d := range decisions {
 		q := s.questions[i]
 		if d.Action != facts.ActionDeny {
+			if d.Unjudged != "" && q.kind == inPlace {
+				s.x.found("cannot-tell", q.mount.Destination+": "+d.Unjudged)
+			}
 			continue
 		}
 		switch {

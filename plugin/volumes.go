@@ -57,7 +57,11 @@ func (x *examination) stored(ctx context.Context, force *inForce, task volumes.T
 	for i, d := range force.policy.Decide(container, env, false) {
 		for _, a := range d.Audited {
 			if a.Stored {
-				all = append(all, audit.Stored{Mount: container.Mounts[i].Destination, Rule: a.Rule, Position: a.Position, Reason: a.Reason, Unknown: d.Unknown})
+				s := audit.Stored{Mount: container.Mounts[i].Destination, Rule: a.Rule, Position: a.Position, Reason: a.Reason}
+				if a.Unknown != "" {
+					s.Unknown = []string{a.Unknown}
+				}
+				all = append(all, s)
 			}
 		}
 	}

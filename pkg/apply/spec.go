@@ -102,6 +102,9 @@ func (p *planner) outcome(m facts.Mount, d policy.Decision) facts.Outcome {
 	for _, a := range d.Audited {
 		o.Audited = append(o.Audited, a.Rule)
 	}
+	if d.Unjudged != "" {
+		p.findings = append(p.findings, facts.Finding{Code: "rule-not-judged", Mount: m.Destination, Message: d.Unjudged})
+	}
 	o.Decided = o.Asked
 	if !d.Judged {
 		o.Decided = facts.Unset

@@ -26,7 +26,7 @@ type Stored struct {
 	Rule     string   `json:"rule"`
 	Position string   `json:"position"` // FILE:LINE
 	Reason   string   `json:"reason,omitempty"`
-	Unknown  []string `json:"unknown,omitempty"` // facts that were not known and mattered to the decision about the mount
+	Unknown  []string `json:"unknown,omitempty"` // facts that were not known: the rule is taken as matched because of them
 }
 
 func (t Task) describe() description {

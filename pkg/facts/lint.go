@@ -21,12 +21,13 @@ const (
 	LintEveryPod     LintCode = "MW213" // every container is refused
 	LintWayAround    LintCode = "MW214" // a deny of a path that a mount beside it gets past
 	LintIgnoreUnused LintCode = "MW215" // a lint_ignore that silences nothing
+	LintInDoubt      LintCode = "MW216" // a rule that fails its purpose where a fact is not known
 )
 
 // LintCodes returns all codes, in order.
 func LintCodes() []LintCode {
 	return []LintCode{
 		LintUnreachable, LintShadowed, LintShadowedPath, LintGlob, LintNeverMatches, LintNoSuchFact, LintRaise, LintLowers,
-		LintTenants, LintHazard, LintNoReason, LintNoEffect, LintEveryPod, LintWayAround, LintIgnoreUnused,
+		LintTenants, LintHazard, LintNoReason, LintNoEffect, LintEveryPod, LintWayAround, LintIgnoreUnused, LintInDoubt,
 	}
 }

@@ -160,6 +160,7 @@ const (
 	keyLabels      = "pod_labels"
 	keyAnnotations = "pod_annotations"
 	keyImage       = "image"
+	keyHostKind    = "host.propagation"
 )
 
 // name reports whether a key has globs for a name that is always known.

@@ -72,7 +72,7 @@ func (l *linter) check(r *rule) {
 		return // all else that is wrong with it has no effect
 	}
 	for _, check := range []func(*rule){
-		l.globs, l.neverMatches, l.noSuchFact, l.raises, l.lowers, l.tenants, l.hazards, l.noReason, l.noEffect, l.wayAround,
+		l.globs, l.neverMatches, l.noSuchFact, l.inDoubt, l.raises, l.lowers, l.tenants, l.hazards, l.noReason, l.noEffect, l.wayAround,
 	} {
 		check(r)
 	}

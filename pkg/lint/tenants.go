@@ -13,24 +13,25 @@ func (l *linter) tenants(r *rule) {
 	switch r.Action {
 	case facts.ActionAllow:
 		k, ok := chosen(r.Match)
-		if ok && l.deniesBelow(r) && !gated(r.Match) {
-			l.report(facts.LintTenants, r, k.At, "rule %q allows what is denied to others, and rests on %s, which whoever makes a pod chooses; add match.namespace or match.privileged = true", r.Name, k.Path())
+		if ok && !gated(r.Match) && l.refusedBelow(r, func(below rule) bool { return k.Name != keyRole || toAll(below) }) {
+			l.report(facts.LintTenants, r, k.At, "rule %q allows what is denied to others, and rests on %s, which whoever makes a pod chooses%s; add match.namespace", r.Name, k.Path(), mounts(k))
 		}
 	case facts.ActionDeny:
 		for _, group := range groups(r.Except) {
 			if k, ok := chosen(group); ok {
-				l.report(facts.LintTenants, r, k.At, "rule %q lets past whoever chooses the right %s, and whoever makes a pod can; write except.namespace, or an allow above with match.namespace", r.Name, k.Path())
+				l.report(facts.LintTenants, r, k.At, "rule %q lets past whoever chooses the right %s, and whoever makes a pod can%s; write except.namespace, or an allow above with match.namespace", r.Name, k.Path(), mounts(k))
 			}
 		}
 	case facts.ActionSet, facts.ActionAudit:
 	}
 }
 
-// chosen returns the first key whose value the author of a pod writes down.
-// Mounts are chosen as well, but they are what is judged.
+// chosen returns the first key whose value the author of a pod writes down, or
+// that follows from what is written there. Mounts are chosen as well, but they
+// are what is judged; a role is won by mounts beside the one that is.
 func chosen(keys []policy.Key) (policy.Key, bool) {
 	for _, k := range keys {
-		if slices.Contains([]string{"pod", "container", keyImage, keyLabels, keyAnnotations}, k.Name) {
+		if slices.Contains([]string{"pod", "container", keyImage, keyLabels, keyAnnotations, keyRole}, k.Name) {
 			return k, true
 		}
 	}
@@ -44,6 +45,15 @@ func gated(match []policy.Key) bool {
 	return ok && !slices.Contains(namespace.Values, "*") || wants(match, keyPrivileged) || wants(match, keyStatic)
 }
 
-func (l *linter) deniesBelow(r *rule) bool {
-	return l.policy.Default == facts.ActionDeny || slices.ContainsFunc(l.rules[r.index+1:], func(r rule) bool { return r.Action == facts.ActionDeny })
+// toAll reports a rule that is about no workload by its name, but about everybody.
+func toAll(r rule) bool {
+	return !slices.ContainsFunc(r.Match, func(k policy.Key) bool { return name(k.Name) || k.Name == keyImage })
+}
+
+// mounts explains how a role is chosen.
+func mounts(k policy.Key) string {
+	if k.Name != keyRole {
+		return ""
+	}
+	return " by its mounts"
 }

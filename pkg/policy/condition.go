@@ -122,6 +122,20 @@ func (r *Rule) try(q *query, m *memo) verdict {
 	}
 }
 
+// applies reports whether the rule is taken to match. Doubt is never in the pod's
+// favour, but what cannot be told of the host's own state is against nobody: a
+// server that does not answer must not decide which containers start.
+func (r *Rule) applies(v verdict, q *query) bool {
+	if v.matched == facts.Unknown {
+		return !r.lenient() && !r.unjudged(q)
+	}
+	return v.matched == facts.Yes
+}
+
+// unjudged reports a rule that asks what the source's mount is on the host, of a
+// mount of which that is not known.
+func (r *Rule) unjudged(q *query) bool { return r.asksHost && unknownHost(q) != "" }
+
 // lenient reports a rule that lets a mount be.
 func (r *Rule) lenient() bool {
 	return r.Action == facts.ActionAllow || r.Action == facts.ActionSet

@@ -67,24 +67,29 @@ func (r *Rule) untried() Step {
 // decides about it.
 func (r *Rule) decides(q *query, m *memo) bool {
 	v := r.try(q, m)
-	d := q.decision
+	d, applies, doubt := q.decision, r.applies(v, q), ""
 	if q.trace {
 		d.Trace = append(d.Trace, Step{r.Name, r.Position, r.Action, v.matched, v.key(), v.why(q), r.Audit})
 	}
-	if r.Audit {
-		if v.matched == facts.Yes || v.matched == facts.Unknown && !r.lenient() {
-			d.Shadow = append(d.Shadow, r.shadow())
-		}
+	if v.matched == facts.Unknown {
+		doubt = r.doubt(v, q)
+	}
+	switch {
+	case r.Audit && applies:
+		d.Shadow = append(d.Shadow, r.shadow())
+	case r.Action == facts.ActionAudit && applies:
+		d.Audited = append(d.Audited, Audited{r.Name, r.Position, r.Reason, r.stored, doubt})
+	}
+	if r.Audit || r.Action == facts.ActionAudit {
 		return false // nor is what it could not tell of any weight
 	}
-	if v.matched == facts.Unknown {
-		d.Unknown = append(d.Unknown, r.doubt(v, q))
+	if doubt != "" {
+		d.Unknown = append(d.Unknown, doubt)
 	}
-	if v.matched == facts.No || v.matched == facts.Unknown && r.lenient() {
-		return false
+	if doubt != "" && d.Unjudged == "" && r.unjudged(q) {
+		d.Unjudged = doubt
 	}
-	if r.Action == facts.ActionAudit {
-		d.Audited = append(d.Audited, Audited{r.Name, r.Position, r.Reason, r.stored})
+	if !applies {
 		return false
 	}
 	d.Action, d.Propagation, d.OnUnmet = r.Action, r.Propagation, r.OnUnmet
@@ -100,7 +105,10 @@ func (r *Rule) shadow() facts.Shadow {
 // doubt tells what was not known and how the rule was read because of it.
 func (r *Rule) doubt(v verdict, q *query) string {
 	read := "taken as matched"
-	if r.lenient() {
+	switch {
+	case r.unjudged(q):
+		read = "taken as not matched, since nothing is refused or changed for what cannot be told of the host"
+	case r.lenient():
 		read = "taken as not matched"
 	}
 	return fmt.Sprintf("%s of rule %q: %s; %s", v.key(), r.Name, v.why(q), read)

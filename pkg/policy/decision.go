@@ -17,9 +17,14 @@ type Decision struct {
 	Shadow      []facts.Shadow    `json:"shadow,omitempty"`
 	// BySource is set where the deciding rule's match names sources: it is
 	// about what is mounted, whoever asked for it.
-	BySource bool     `json:"-"`
-	Unknown  []string `json:"unknown,omitempty"` // facts that were not known and mattered, with why
-	Trace    []Step   `json:"trace,omitempty"`   // the rules tried, in order, where asked for
+	BySource bool `json:"-"`
+	// Unknown is the facts that rules which can decide asked for and that were
+	// not known, with why.
+	Unknown []string `json:"unknown,omitempty"`
+	// Unjudged is the first of Unknown that is about the state of the host; such
+	// a rule has no part in the decision, whatever its action.
+	Unjudged string `json:"-"`
+	Trace    []Step `json:"trace,omitempty"` // the rules tried, in order, where asked for
 }
 
 // Audited is a rule with action "audit" that matched.
@@ -30,6 +35,9 @@ type Audited struct {
 	// Stored is set for a rule about logical volumes: it is tried only where the
 	// mount's Storage was looked up.
 	Stored bool `json:"stored,omitempty"`
+	// Unknown is the fact that was not known, with why, where the rule is taken
+	// as matched because of that.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // Step is one rule that was tried. For a rule that did not match, Selector is

@@ -14,5 +14,7 @@
 //
 // Matching has three values. A rule matches where all keys of its match hold
 // and none of its except does. Where that cannot be told, a rule
-// that allows or sets does not match and one that denies or audits does.
+// that allows or sets does not match and one that denies or audits does. Only a
+// rule that asks for host.propagation never matches then: what cannot be told of
+// the host's state refuses and changes nothing by itself.
 package policy

@@ -105,8 +105,8 @@ func applies(t *testing.T, p *Policy, c facts.Container) bool {
 	return d.Rule != "" || len(d.Audited) == 1
 }
 
-// TestFactsThatAreNotKnown: each is never in the pod's favour, and the trace
-// says why it is not known.
+// TestFactsThatAreNotKnown: each is never in the pod's favour, but what is not
+// known of the host never matches; and the trace says why it is not known.
 func TestFactsThatAreNotKnown(t *testing.T) {
 	const late = "it is not known (no answer in 50ms), wants "
 	unknown := func(change func(*facts.Mount)) facts.Container {
@@ -143,11 +143,15 @@ func TestFactsThatAreNotKnown(t *testing.T) {
 			}
 			p := parse(t, head+"[[rule]]\nname = \"a\"\nmatch = { "+test.match+" }\naction = \""+action+"\"\n")
 			d := p.Decide(test.c, Env{}, true)[0]
-			if got := d.Rule == "a" || len(d.Audited) == 1; got != (action != "allow") {
+			host := strings.HasPrefix(test.match, "host")
+			if got := d.Rule == "a" || len(d.Audited) == 1; got != (action != "allow" && !host) {
 				t.Errorf("%s %s: matches %v", action, test.match, got)
 			}
-			if step := d.Trace[0]; step.Matched != facts.Unknown || step.Why != test.why || len(d.Unknown) != 1 {
-				t.Errorf("%s %s: %+v; want why %q", action, test.match, step, test.why)
+			if step := d.Trace[0]; step.Matched != facts.Unknown || step.Why != test.why || (len(d.Unknown) != 1) != (action == "audit") {
+				t.Errorf("%s %s: %+v, unknown %q; want why %q", action, test.match, step, d.Unknown, test.why)
+			}
+			if (d.Unjudged != "") != (host && action != "audit") {
+				t.Errorf("%s %s: unjudged %q", action, test.match, d.Unjudged)
 			}
 		}
 	}
@@ -223,6 +227,46 @@ func TestWhatThePolicyAsksFor(t *testing.T) {
 		p := parse(t, text)
 		if got := [5]bool{p.AsksVolumes(), p.AsksKinds(), p.AsksDrivers(), p.AsksStorage(), p.AsksHazards()}; got != want {
 			t.Errorf("%s: %v, want %v", key, got, want)
+		}
+	}
+}
+
+// TestWhatCannotBeToldOfTheHostDecidesNothing: no rule that asks for
+// host.propagation matches, nor by another fact that is not known either, nor by
+// its except.
+func TestWhatCannotBeToldOfTheHostDecidesNothing(t *testing.T) {
+	const unknown = "privileged = true, "
+	m := bind("/srv", "/in", "rshared")
+	m.HostWhy = "no answer in 50ms"
+	known := m
+	known.Host, known.HostWhy = &facts.HostMount{Canonical: "/srv", MountPoint: "/", State: facts.MountState{Peer: 1}}, ""
+	for _, test := range []struct {
+		match, except string
+		known         bool // applies where the host is known to be shared
+	}{
+		{`host.propagation = ["shared"]`, "", true},
+		{`host.propagation = ["private"]`, "", false},
+		{unknown + `host.propagation = ["shared"]`, "", true},
+		{"", `host.propagation = ["private"]`, true},
+		{"", `host.propagation = ["shared"]`, false},
+		{"", unknown + `host.propagation = ["private"]`, true},
+		{unknown, `host.propagation = ["private"]`, true},
+	} {
+		for _, last := range []string{"action = \"deny\"", "action = \"audit\"", "action = \"deny\"\nmode = \"audit\""} {
+			text := head + "[[rule]]\nname = \"a\"\nmatch = { " + strings.TrimSuffix(test.match, ", ") + " }\n" + last + "\n"
+			if test.except != "" {
+				text += "except = { " + test.except + " }\n"
+			}
+			p := parse(t, text)
+			of := func(m facts.Mount) Decision {
+				return p.Decide(facts.Container{Privileged: facts.CannotTell("no sign"), Mounts: []facts.Mount{m}}, Env{}, false)[0]
+			}
+			if d := of(m); applied(d) {
+				t.Errorf("%s: applies where the host is not known: %+v", text, d)
+			}
+			if d := of(known); applied(d) != test.known || d.Unjudged != "" {
+				t.Errorf("%s: where the host is known: %+v", text, d)
+			}
 		}
 	}
 }

@@ -137,7 +137,7 @@ func check(t *testing.T, p *Policy, c facts.Container, env Env) []Decision {
 		if (d.Action == facts.ActionSet) != (d.Propagation != facts.Unset) {
 			t.Fatalf("action %q with propagation %q", d.Action, d.Propagation)
 		}
-		ends(t, p, d, traced)
+		ends(t, p, &c.Mounts[i], d, traced)
 		traced.Trace = nil
 		if diff := cmp.Diff(d, traced); diff != "" {
 			t.Fatalf("the trace changed the decision: %s", diff)
@@ -148,7 +148,7 @@ func check(t *testing.T, p *Policy, c facts.Container, env Env) []Decision {
 
 // ends tests that the trace has the rules from the first to the one that decided,
 // or all where none did, and that only the last of them could decide.
-func ends(t *testing.T, p *Policy, d, traced Decision) {
+func ends(t *testing.T, p *Policy, m *facts.Mount, d, traced Decision) {
 	t.Helper()
 	if !d.Judged {
 		if len(traced.Trace) > 0 {
@@ -164,7 +164,10 @@ func ends(t *testing.T, p *Policy, d, traced Decision) {
 			t.Fatalf("step %d: %+v", i, step)
 		}
 		lets := step.Action == facts.ActionAllow || step.Action == facts.ActionSet
-		decides := step.Action != facts.ActionAudit && !step.Audit && (step.Matched == facts.Yes || step.Matched == facts.Unknown && !lets)
+		var q query
+		q.ask(m)
+		host := p.Rules[i].Asks("host.propagation") && unknownHost(&q) != ""
+		decides := step.Action != facts.ActionAudit && !step.Audit && (step.Matched == facts.Yes || step.Matched == facts.Unknown && !lets && !host)
 		last := i == len(traced.Trace)-1
 		if decides != (last && d.Rule != "") {
 			t.Fatalf("step %d of %d decides %v; decision %+v, trace %+v", i, len(traced.Trace), decides, d, traced.Trace)

@@ -12,11 +12,14 @@ func readonly(q *query) facts.Answer {
 	return facts.Is(q.mount.ReadOnly() || q.mount.RecursiveReadOnly(), "")
 }
 
+// keyHostPropagation is the one key about the state of the kernel.
+const keyHostPropagation = keyHost + ".propagation"
+
 // hostSelector holds where the host's mount that the source leads to is of one
 // of the kinds.
 type hostSelector []facts.Propagation
 
-func (hostSelector) key() string { return "host.propagation" }
+func (hostSelector) key() string { return keyHostPropagation }
 
 func (s hostSelector) match(q *query, _ bool) facts.Truth {
 	if unknownHost(q) != "" {

@@ -41,6 +41,7 @@ func (c *compiler) rule(i int, raw *rawRule) Rule {
 			c.fail(at("except"), "an empty except takes every mount out of the rule: leave it out")
 		}
 	}
+	r.asksHost = r.Asks(keyHostPropagation)
 	c.stored(i, raw, &r)
 	c.set(at, raw, &r)
 	r.Audit = raw.Mode == string(ModeAudit) && r.Action != facts.ActionAudit // that never decides anyway

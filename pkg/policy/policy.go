@@ -77,4 +77,6 @@ type Rule struct {
 	written Written
 	stored  bool  // asks for logical volumes
 	kinds   uint8 // the propagations, as bits, of which match lets one be asked for
+
+	asksHost bool // for host.propagation
 }
