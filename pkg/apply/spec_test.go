@@ -267,3 +267,19 @@ func TestRefusalIsShort(t *testing.T) {
 		t.Errorf("refusal = %q, want %q", got, want)
 	}
 }
+
+// TestARuleThatCouldNotBeJudgedIsFound: what cannot be told of the host changes
+// nothing about a mount, and is recorded all the same.
+func TestARuleThatCouldNotBeJudgedIsFound(t *testing.T) {
+	m := facts.Mount{Source: "/srv", Destination: "/in", Type: "bind", Options: []string{"rbind", "rprivate"}}
+	d := policy.Decision{Judged: true, Action: facts.ActionAllow, Unjudged: "no answer"}
+	plan := Spec(Request{Container: facts.Container{Mounts: []facts.Mount{m}}, Decisions: []policy.Decision{d}, Enforce: true})
+	want := []facts.Finding{{Code: "rule-not-judged", Mount: "/in", Message: "no answer"}}
+	if diff := cmp.Diff(want, plan.Findings); diff != "" || plan.Refusal != nil || plan.Adjustment != nil {
+		t.Errorf("findings %s, refusal %v, adjustment %v", diff, plan.Refusal, plan.Adjustment)
+	}
+	d.Unjudged = ""
+	if plan := Spec(Request{Container: facts.Container{Mounts: []facts.Mount{m}}, Decisions: []policy.Decision{d}}); len(plan.Findings) > 0 {
+		t.Errorf("findings %v of what was judged", plan.Findings)
+	}
+}
