@@ -88,6 +88,7 @@ func (j judge) doubts(ctx context.Context, s manifest.Subject, plan apply.Plan, 
 	all := make([][]string, len(decisions))
 	for i, d := range decisions {
 		all[i] = append(j.untold(s.Missing, d), uncertain(d)...)
+		all[i] = append(all[i], j.unresolved(s.Notes[i], s.Container.Mounts[i], d)...)
 		if doubt := j.others(ctx, s, i, d); doubt != "" {
 			all[i] = append(all[i], doubt)
 		}

@@ -58,7 +58,11 @@ func (n *node) values() values {
 // judgeOf is a judge for this node, or without one where n is nil.
 func judgeOf(ctx context.Context, p *policy.Policy, s settings.Settings, n *node) judge {
 	if n == nil {
-		return judge{policy: p, settings: s, env: policy.Env{Vars: valuesWithout(s)}}
+		j := judge{policy: p, settings: s, env: policy.Env{Vars: valuesWithout(s), Prefixes: map[string]facts.HostMount{}}}
+		for _, prefix := range p.Prefixes(j.env.Vars) {
+			j.env.Prefixes[prefix] = oneFileSystem(prefix)
+		}
+		return j
 	}
 	j := judge{policy: p, settings: s, env: policy.Env{Vars: n.values(), Prefixes: map[string]facts.HostMount{}}, host: n.view}
 	j.checked = n.view.Namespace().Truth == facts.Yes
@@ -79,10 +83,17 @@ func (j judge) resolve(ctx context.Context, s *manifest.Subject) {
 			continue
 		case j.host == nil:
 			m.HostWhy = "the host was not looked at (--no-host)"
+			if note := s.Notes[i]; note.OnHost && note.Under != "" {
+				m.Leads = oneFileSystem(note.Under).Identity()
+			}
 			continue
 		}
-		if under := s.Notes[i].Under; under != "" {
-			j.resolveUnder(ctx, m, under)
+		switch note := &s.Notes[i]; {
+		case note.Under != "":
+			j.resolveUnder(ctx, m, note)
+			continue
+		case note.Below != "":
+			j.resolveBelow(ctx, m, note)
 			continue
 		}
 		found, err := j.host.Lookup(ctx, m.Source)
@@ -109,29 +120,6 @@ func (j judge) link(ctx context.Context, m *facts.Mount) {
 	if err == nil && path.Join(parent.Canonical, path.Base(clean)) != m.Host.Canonical {
 		m.Source = m.Host.Canonical
 	}
-}
-
-// resolveUnder tells what the kubelet's bind mount of a sub-path will lead to: the
-// superblock is that of the volume, and so is the peer group; below a shared mount
-// it is shared whatever the volume is.
-func (j judge) resolveUnder(ctx context.Context, m *facts.Mount, under string) {
-	found, err := j.host.Lookup(ctx, under)
-	if err != nil {
-		m.HostWhy = "the kubelet will bind it from " + under + ": " + why(err)
-		return
-	}
-	id := found.Identity()
-	if id.IsZero() {
-		m.HostWhy = "the kubelet will bind it from " + under + ", of which the superblock is not known"
-		return
-	}
-	if !found.State.Shared() {
-		if root, err := j.host.Lookup(ctx, j.env.KubeletRoot); err == nil && root.State.Shared() {
-			found.State = root.State
-		}
-	}
-	found.Canonical, found.MountPoint, found.Root = path.Clean(m.Source), path.Clean(m.Source), id.Root
-	m.Host = &found
 }
 
 // request is what the daemon would ask for, in a node that enforces.

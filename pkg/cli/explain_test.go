@@ -254,3 +254,39 @@ func TestARuleInAuditModeLeavesNoDoubt(t *testing.T) {
 		}
 	}
 }
+
+// TestASubPathIsDecidedAsWhatItLeadsTo, where that is known; else a rule that it could
+// fall under leaves a doubt.
+func TestASubPathIsDecidedAsWhatItLeadsTo(t *testing.T) {
+	keys := rule("keys", "deny", `match.source = ["/etc/keys/**"]`)
+	at := func(sub string) string { return "{name: v, mountPath: /a, " + sub + "}" }
+	host := func(p string) string { return "{name: v, hostPath: {path: " + p + "}}" }
+	for _, test := range []struct {
+		name, policy, mount, volume, want string
+	}{
+		{"below what is denied", head + keys, at("subPath: etc/keys/a"), host("/"), "deny"},
+		{"beside it", head + keys, at("subPath: etc/keyring"), host("/"), "allow"},
+		{"above it", head + keys, at("subPath: etc"), host("/"), "allow"},
+		{"of another volume", head + keys, at("subPath: etc/keys"), host("/srv"), "allow"},
+		{"an expression without variables", head + keys, at("subPathExpr: etc/keys"), host("/"), "deny"},
+		{"not known, and could be", head + keys, at("subPathExpr: $(X)"), host("/"), "unknown"},
+		{"not known below what is denied", head + keys, at("subPathExpr: $(X)"), host("/etc/keys/a"), "unknown"},
+		{"not known, and elsewhere", head + keys, at("subPathExpr: $(X)"), host("/srv"), "allow"},
+		{"not known below another directory", head + keys, at("subPathExpr: var/$(X)"), host("/"), "allow"},
+		{"not known, and decided before", head + rule("all", "deny", "match = {}") + keys, at("subPathExpr: $(X)"), host("/"), "deny"},
+		{"not known, and perhaps excepted", head + rule("d", "deny", "match = {}", `except.source = ["/etc/keys/**"]`), at("subPathExpr: $(X)"), host("/"), "unknown"},
+		{"not known, and another key fails", head + rule("keys", "deny", `match.source = ["/etc/keys/**"]`, `match.destination = ["/b"]`), at("subPathExpr: $(X)"), host("/"), "allow"},
+		{"not known, a rule in audit mode", head + rule("keys", "deny", `match.source = ["/etc/keys/**"]`, `mode = "audit"`), at("subPathExpr: $(X)"), host("/"), "allow"},
+		{"allowed by what it leads to", strings.Replace(head, "allow", "deny", 1) + rule("a", "allow", `match.source = ["/srv/**"]`), at("subPath: x"), host("/srv"), "allow"},
+		{"allowed by the kubelet's name", strings.Replace(head, "allow", "deny", 1) + rule("a", "allow", `match.source = ["${kubelet_root}/**"]`), at("subPath: x"), host("/srv"), "allow"},
+		{"of an emptyDir on disk", head + rule("d", "deny", `match.source = ["${kubelet_root}/pods/*/volumes/kubernetes.io~empty-dir/**"]`), at("subPath: x"), "{name: v, emptyDir: {}}", "deny"},
+		{"of an emptyDir in memory", head + rule("d", "deny", `match.source = ["${kubelet_root}/pods/*/volumes/kubernetes.io~empty-dir/**"]`), at("subPath: x"), "{name: v, emptyDir: {medium: Memory}}", "allow"},
+	} {
+		x := elsewhere(t, test.policy, onePod(test.mount, test.volume), explainOptions{})
+		for _, m := range x.Containers[0].Mounts {
+			if m.Mount.Destination == "/a" && m.Verdict != test.want {
+				t.Errorf("%s: verdict %q, doubts %q; want %q", test.name, m.Verdict, m.Doubts, test.want)
+			}
+		}
+	}
+}

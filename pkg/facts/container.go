@@ -64,6 +64,10 @@ type Mount struct {
 	Host    *HostMount `json:"host,omitempty"`
 	HostWhy string     `json:"host_why,omitempty"`
 
+	// Leads is what the source is known to lead to though it is not there yet, as of
+	// a sub-path that the kubelet will bind. It counts where Host is nil.
+	Leads Identity `json:"-"`
+
 	// Actual is what is really mounted there in the running container; zero
 	// before it exists.
 	Actual Identity `json:"actual,omitzero"`

@@ -107,14 +107,17 @@ func (b *builder) volumeMount(c container, index int, m volumeMount) (asked, err
 	}
 	a := asked{Note: Note{Volume: v.called(), Kind: v.shown(), Driver: v.source.Driver, Unknown: at.unknown}}
 	source := at.path
-	if sub := orElse(m.SubPath, m.SubPathExpr); sub != "" {
-		if slices.Contains(strings.Split(sub, "/"), "..") || path.IsAbs(sub) {
-			return asked{}, fmt.Errorf("sub-path %q is absolute or has \"..\"", sub)
+	sub, set, err := b.subPath(c, m)
+	if err != nil {
+		return asked{}, err
+	}
+	if set {
+		a.Note.Volume += ", sub-path " + orElse(m.SubPath, m.SubPathExpr)
+		if m.SubPath == "" && sub.why == "" && sub.text != m.SubPathExpr {
+			a.Note.Volume += ", here " + sub.text
 		}
-		a.Note.Volume += ", sub-path " + sub
-		if m.SubPathExpr == "" {
-			a.Under = path.Join(at.path, sub)
-		}
+		a.OnHost = v.onHost()
+		sub.under(at.path, &a.Note)
 		source, at.others = b.below(at.name, c.Name, index), nil
 	}
 	destination := m.MountPath

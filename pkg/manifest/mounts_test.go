@@ -293,3 +293,44 @@ func TestAKeyThatIsNotKnownIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestASubPathIsKnownAsFarAsTheEnvironmentIs, and never beyond a whole component.
+func TestASubPathIsKnownAsFarAsTheEnvironmentIs(t *testing.T) {
+	const env = `env: [{name: A, value: x}, {name: B, value: "$(A)/y"}, {name: C, value: "$(B)"}, {name: L, value: "$$(A)"}, {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}},
+    {name: SECRET, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: NS, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}, {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}},
+    {name: APP, valueFrom: {fieldRef: {fieldPath: "metadata.labels['app']"}}}, {name: TIER, valueFrom: {fieldRef: {fieldPath: "metadata.labels['tier']"}}}, {name: MIX, value: "m/$(NODE)/n"}, {name: UP, value: "../x"}, {name: EMPTY, value: ""}]`
+	for _, test := range []struct {
+		expr, under, below string
+	}{
+		{"lit/eral", "/srv/lit/eral", ""},
+		{"$(A)", "/srv/x", ""},
+		{"a-$(A).d/$(C)", "/srv/a-x.d/x/y", ""},
+		{"$(L)", "/srv/$(A)", ""},
+		{"$$(A)", "/srv/$(A)", ""},
+		{"a$b", "/srv/a$b", ""},
+		{"$(NS)/$(NAME)/$(APP)", "/srv/ns/p/a", ""},
+		{"logs/$(NODE)", "", "/srv/logs"},
+		{"logs/n-$(NODE)/x", "", "/srv/logs"},
+		{"$(SECRET)", "", "/srv"},
+		{"$(TIER)", "", "/srv"},
+		{"$(NONE)", "", "/srv"},
+		{"a/$(MIX)", "", "/srv/a/m"},
+		{"$(EMPTY)", "", ""},
+	} {
+		text := strings.Replace(pod(`[{name: v, mountPath: /a, subPathExpr: "`+test.expr+`"}]`, "[{name: v, hostPath: {path: /srv}}]"), "volumeMounts:", env+"\n    volumeMounts:", 1)
+		text = strings.Replace(text, "uid: u-1", "uid: u-1, labels: {app: a}", 1)
+		s := read(t, text).Subjects[0]
+		i := slices.IndexFunc(s.Container.Mounts, func(m facts.Mount) bool { return m.Destination == "/a" })
+		n := s.Notes[i]
+		if n.Under != test.under || n.Below != test.below || (test.below != "") != (n.Unknown != "") {
+			t.Errorf("%s: under %q, below %q, unknown %q; want %q, %q", test.expr, n.Under, n.Below, n.Unknown, test.under, test.below)
+		}
+		if whole := s.Container.Mounts[i].Source == "/srv"; whole != (test.expr == "$(EMPTY)") {
+			t.Errorf("%s: source %s", test.expr, s.Container.Mounts[i].Source)
+		}
+	}
+	bad := strings.Replace(pod(`[{name: v, mountPath: /a, subPathExpr: "$(UP)"}]`, "[{name: v, hostPath: {path: /srv}}]"), "volumeMounts:", env+"\n    volumeMounts:", 1)
+	if _, err := Read([]byte(bad), Options{}); err == nil || !strings.Contains(err.Error(), `sub-path "../x"`) {
+		t.Errorf("a way up: %v", err)
+	}
+}

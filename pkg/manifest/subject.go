@@ -62,8 +62,12 @@ type Note struct {
 	// the manifest does not show them. Only csi and flexVolume have a driver.
 	Kind, Driver string
 	// Under is the path of the host that a sub-path is bound from: the source is
-	// the kubelet's bind mount of it. "" for others.
-	Under string
+	// the kubelet's bind mount of it. "" for others. Where not all of it is known,
+	// Below is the directory that it is or lies in.
+	Under, Below string
+	// OnHost is set where the volume of a sub-path is a directory of the host's own
+	// file systems.
+	OnHost bool
 	// Unknown says what the manifest does not show about the mount, and Others
 	// what it may be as well: as far as a policy can tell them apart.
 	Unknown string

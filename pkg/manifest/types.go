@@ -57,6 +57,8 @@ type podSpec struct {
 type container struct {
 	Name            string        `yaml:"name"`
 	Image           string        `yaml:"image"`
+	Env             []variable    `yaml:"env"`
+	EnvFrom         []yaml.Node   `yaml:"envFrom"`
 	VolumeMounts    []volumeMount `yaml:"volumeMounts"`
 	RestartPolicy   string        `yaml:"restartPolicy"`
 	TerminationPath string        `yaml:"terminationMessagePath"`
@@ -66,6 +68,17 @@ type container struct {
 	} `yaml:"securityContext"`
 
 	line int
+}
+
+// variable is one of the environment.
+type variable struct {
+	Name      string `yaml:"name"`
+	Value     string `yaml:"value"`
+	ValueFrom *struct {
+		FieldRef *struct {
+			FieldPath string `yaml:"fieldPath"`
+		} `yaml:"fieldRef"`
+	} `yaml:"valueFrom"`
 }
 
 // UnmarshalYAML keeps the line.
@@ -113,6 +126,7 @@ type source struct {
 	Path   string `yaml:"path"`      // of hostPath
 	Driver string `yaml:"driver"`    // of csi and flexVolume
 	Claim  string `yaml:"claimName"` // of persistentVolumeClaim
+	Medium string `yaml:"medium"`    // of emptyDir
 }
 
 // UnmarshalYAML takes the key beside the name for the kind.

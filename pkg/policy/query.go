@@ -29,7 +29,7 @@ type query struct {
 func (q *query) ask(m *facts.Mount) {
 	q.mount, q.asked, q.raw, q.destination = m, m.Requested(), m.Destination, m.CleanDestination()
 	q.given, _ = facts.CleanAbs(m.Source)
-	q.canonical, q.identity = "", facts.Identity{}
+	q.canonical, q.identity = "", m.Leads
 	if m.Host != nil {
 		q.canonical, q.identity = m.Host.Canonical, m.Host.Identity()
 	}
