@@ -131,7 +131,7 @@ func TestPossibleIsWhatTheHostCanGive(t *testing.T) {
 		why  string
 	}{
 		{"private of a private mount", outcome(mount("/d", "/p", &private, "rprivate"), facts.Private, facts.Unchanged), facts.Yes, "takes nothing"},
-		{"no word", outcome(mount("/d", "/p", nil), facts.Unset, facts.Unchanged), facts.Yes, "takes nothing"},
+		{"no word", outcome(mount("/d", "/p", nil), facts.Unset, facts.Unchanged), facts.Yes, "asks nothing"},
 		{"slave of a shared mount", outcome(mount("/d", "/s", &shared, "rslave"), facts.Slave, facts.Unchanged), facts.Yes, "/s is shared:5"},
 		{"slave of a slave mount", outcome(mount("/d", "/m", &slaveOnly, "rslave"), facts.Slave, facts.Unchanged), facts.Yes, "/m is master:3"},
 		{"slave of a private mount", outcome(mount("/d", "/p", &private, "rslave"), facts.Slave, facts.Unchanged), facts.No, "run: mount --make-rshared /p"},

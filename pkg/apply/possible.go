@@ -18,7 +18,9 @@ func Possible(o facts.Outcome) facts.Answer {
 		return facts.CannotTell(o.Reason)
 	case o.Result == facts.Left && o.Wanted != facts.Unset:
 		return facts.Is(false, o.Reason)
-	case o.Decided.Reach() == facts.Private.Reach() || o.Decided == facts.Unset:
+	case o.Decided == facts.Unset:
+		return facts.Is(true, "it has what the container's root has, and asks nothing of the host")
+	case o.Decided.Reach() == facts.Private.Reach():
 		return facts.Is(true, "it takes nothing from the host")
 	case o.Mount.Host == nil:
 		why := o.Mount.HostWhy

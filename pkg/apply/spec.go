@@ -146,11 +146,15 @@ func (p *planner) set(o facts.Outcome, d policy.Decision) facts.Outcome {
 	return o
 }
 
+// NeverRefused begins the reason of a mount that would be refused if the pod were not
+// a static one.
+const NeverRefused = "a static pod is never refused"
+
 func (p *planner) refuse(o facts.Outcome, reason string) facts.Outcome {
 	o.Result, o.Reason = facts.Refused, reason
 	if p.NeverRefuse {
 		o.Result = facts.Left
-		o.Reason = "a static pod is never refused"
+		o.Reason = NeverRefused
 		if reason != "" {
 			o.Reason += ": " + reason
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -79,13 +78,21 @@ func checkFile(c *cobra.Command, o checkOptions, name string) error {
 		}
 		return o.checked(c, p, set, err)
 	}
-	data, err := io.ReadAll(io.LimitReader(os.Stdin, policyfile.MaxSize+1))
+	set, err := readPolicy(c.InOrStdin())
 	if err != nil {
-		return fmt.Errorf("read standard input: %w", err)
+		return err
 	}
-	set := policyfile.Set{Main: policy.File{Name: stdin, Data: data}}
 	p, err := set.Parse()
 	return o.checked(c, p, set, err)
+}
+
+// readPolicy reads a policy of one file from standard input.
+func readPolicy(r io.Reader) (policyfile.Set, error) {
+	data, err := io.ReadAll(io.LimitReader(r, policyfile.MaxSize+1))
+	if err != nil {
+		return policyfile.Set{}, fmt.Errorf("read standard input: %w", err)
+	}
+	return policyfile.Set{Main: policy.File{Name: stdin, Data: data}}, nil
 }
 
 func inDropInDir(name string) bool {

@@ -44,6 +44,12 @@ func (o *checkOptions) complete() error {
 func (o *checkOptions) checked(c *cobra.Command, p *policy.Policy, set policyfile.Set, err error) error {
 	var mistakes strict.Errors
 	if err != nil && !errors.As(err, &mistakes) {
+		if o.output == formatJSON {
+			told := strict.Errors{{Position: strict.Position{File: set.Main.Name}, Message: err.Error()}}
+			if err := show.JSON(c.OutOrStdout(), show.NewChecked(set.Main.Name, nil, told, nil)); err != nil {
+				return err
+			}
+		}
 		return err
 	}
 	var findings []lint.Finding
@@ -84,5 +90,5 @@ func tellChecked(c *cobra.Command, p *policy.Policy, set policyfile.Set, mistake
 		code := findings[0].Code
 		hint(c.ErrOrStderr(), fmt.Sprintf("the policy would be loaded; what is meant all the same is silenced by lint_ignore = [%q], see: mountward explain %s", code, code))
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: policy is good: mode %s, default %s, %s, sha256 %.12s\n", p.Name, p.Mode, p.Default, show.Rules(len(p.Rules), 1+len(p.DropIns)), p.SHA256)
+	fmt.Fprintf(c.OutOrStdout(), "%s: policy is good: mode %s, default %s, %s, sha256 %.12s\n", show.Line(p.Name), p.Mode, p.Default, show.Rules(len(p.Rules), 1+len(p.DropIns)), p.SHA256)
 }

@@ -15,7 +15,7 @@ failed, its hazards, what the specification will have, and whether that can come
 true on this host. The container is one of this node (--container, or an ID of
 hexadecimal digits), or of a file (-f): Kubernetes manifests in YAML or JSON,
 several documents and lists too, an OCI config.json, or what crictl inspect
-prints. What a file cannot show is said. Nothing is changed, and no daemon need
+prints. "--policy -" reads the policy from standard input. What a file cannot show is said. Nothing is changed, and no daemon need
 run.
 
 With a code it prints its page. Hazards (MW1nn), as records and refusals name
@@ -25,7 +25,9 @@ them: what the policy says, why it is perhaps not meant, and how to fix it, with
 policy before and after. Without anything it lists all codes.
 
 Exit code: 0, 64 usage or no such code. For containers: 0 all mounts are allowed
-or set, 1 one is denied, 2 cannot tell, 64 usage.`,
+or set, or the pod is a static one, which is never refused; 1 one is denied, in audit
+mode too; 2 cannot tell, or a file cannot be read; 64 usage. Of several files and
+containers it is the worst: 1 before 2 before 0.`,
 		Example: `  mountward explain MW101
   mountward explain MW208
   mountward explain --container 3f9c2a --mount /var/lib/kubelet

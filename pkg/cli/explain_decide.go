@@ -16,6 +16,7 @@ import (
 
 // explain decides about one container and tells all of it.
 func (j judge) explain(ctx context.Context, s manifest.Subject) show.Explained {
+	pinned := nameImage(&s)
 	j.resolve(ctx, &s)
 	j.volumes(ctx, &s)
 	static := s.Container.Pod.Static()
@@ -33,7 +34,7 @@ func (j judge) explain(ctx context.Context, s manifest.Subject) show.Explained {
 	if e.After, err = apply.After(e.Before, plan.Adjustment, j.checked); err != nil {
 		e.After, e.AfterWhy = e.Before, err.Error()
 	}
-	doubts := j.doubts(ctx, s, plan, decisions)
+	doubts := j.doubts(ctx, s, pinned, plan, decisions)
 	for i, o := range plan.Outcomes {
 		m := show.ExplainedMount{
 			Outcome: o, Decision: decisions[i], Doubts: doubts[i], Possible: j.possible(o),
@@ -42,6 +43,7 @@ func (j judge) explain(ctx context.Context, s manifest.Subject) show.Explained {
 		if decisions[i].Judged {
 			m.Untried = len(j.policy.Rules) - len(decisions[i].Trace)
 		}
+		m.NotRefused = static.Truth == facts.Yes && o.Result == facts.Left && (o.Action == facts.ActionDeny || strings.HasPrefix(o.Reason, apply.NeverRefused))
 		m.Verdict = verdict(m)
 		e.Mounts = append(e.Mounts, m)
 	}
@@ -51,6 +53,9 @@ func (j judge) explain(ctx context.Context, s manifest.Subject) show.Explained {
 
 // possible answers whether what was decided can come true here.
 func (j judge) possible(o facts.Outcome) facts.Answer {
+	if o.Result == facts.Refused && j.policy.Mode == policy.ModeAudit {
+		return facts.Is(false, "the container would be refused")
+	}
 	if j.host == nil && o.Result != facts.Refused && o.Decided.Reach() > facts.Private.Reach() && o.Decided != facts.Unset {
 		return facts.CannotTell(o.Mount.HostWhy + "; it takes a shared host mount")
 	}
@@ -63,6 +68,8 @@ func verdict(m show.ExplainedMount) string {
 	switch {
 	case len(m.Doubts) > 0:
 		return show.VerdictUnknown
+	case m.NotRefused:
+		return show.VerdictAllow
 	case m.Action == facts.ActionDeny, m.Result == facts.Refused:
 		return show.VerdictDeny
 	case m.Action == facts.ActionSet:
@@ -84,10 +91,10 @@ func worst(mounts []show.ExplainedMount) string {
 }
 
 // doubts returns what each verdict rests on that is not known and could change it.
-func (j judge) doubts(ctx context.Context, s manifest.Subject, plan apply.Plan, decisions []policy.Decision) [][]string {
+func (j judge) doubts(ctx context.Context, s manifest.Subject, pinned facts.Image, plan apply.Plan, decisions []policy.Decision) [][]string {
 	all := make([][]string, len(decisions))
 	for i, d := range decisions {
-		all[i] = append(j.untold(s.Missing, d), uncertain(d)...)
+		all[i] = append(j.untold(s.Missing, pinned, d), uncertain(d)...)
 		all[i] = append(all[i], j.unresolved(s.Notes[i], s.Container.Mounts[i], d)...)
 		if doubt := j.others(ctx, s, i, d); doubt != "" {
 			all[i] = append(all[i], doubt)
@@ -118,13 +125,13 @@ func decides(step policy.Step) bool { return step.Action != facts.ActionAudit &&
 
 // untold lists the rules that ask for what is not known at all. One that fails by
 // something else fails surely.
-func (j judge) untold(missing []string, d policy.Decision) (all []string) {
+func (j judge) untold(missing []string, pinned facts.Image, d policy.Decision) (all []string) {
 	for i, step := range d.Trace {
 		if !decides(step) || step.Matched == facts.No && !slices.Contains(missing, policy.KeyOf(step.Selector)) {
 			continue
 		}
 		for _, key := range missing {
-			if j.policy.Rules[i].Asks(key) {
+			if j.policy.Rules[i].Asks(key) && (key != keyImage || images(j.policy.Rules[i], pinned)) {
 				all = append(all, fmt.Sprintf("rule %q asks for %s, which is not known here", step.Rule, key))
 			}
 		}

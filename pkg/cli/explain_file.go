@@ -14,15 +14,51 @@ import (
 	"github.com/mountward/mountward/pkg/manifest"
 )
 
-// readFile reads a manifest or the like. Standard input may be typed by a person
-// and is waited for.
-func (o *explainOptions) readFile(c *cobra.Command) ([]byte, error) {
+// source is a file that was read.
+type source struct {
+	name string // as a person reads it
+	data []byte
+}
+
+// readFiles reads the manifests or the like.
+func (o *explainOptions) readFiles(c *cobra.Command) ([]source, error) {
+	var all []source
+	for _, name := range o.files {
+		s := source{name: name}
+		if name == "-" {
+			s.name = stdin
+		}
+		var err error
+		if s.data, err = readFile(c, name); err != nil {
+			hint := "give a file, or - for standard input"
+			return nil, &exit{ExitCannotTell, fmt.Errorf("read %s: %w\nhint: %s", show.Word(s.name), err, hint)}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// readFile reads one. Standard input may be typed by a person and is waited for, and
+// so is what stands behind a pipe for a time; a device may have no end.
+func readFile(c *cobra.Command, name string) ([]byte, error) {
 	read := func(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, manifest.MaxSize+1)) }
-	if o.file == "-" {
+	if name == "-" {
 		return read(c.InOrStdin())
 	}
 	return wait.For(c.Context(), settingsWait, func() ([]byte, error) {
-		f, err := os.Open(o.file)
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, errors.Unwrap(err)
+		}
+		switch mode := info.Mode(); {
+		case mode.IsDir():
+			return nil, errors.New("it is a directory, not a file")
+		case !mode.IsRegular() && mode&os.ModeNamedPipe == 0:
+			return nil, errors.New("it is neither a file nor a pipe")
+		case info.Size() > manifest.MaxSize:
+			return nil, fmt.Errorf("larger than %d MiB", manifest.MaxSize>>20)
+		}
+		f, err := os.Open(name)
 		if err != nil {
 			return nil, errors.Unwrap(err)
 		}
@@ -31,27 +67,24 @@ func (o *explainOptions) readFile(c *cobra.Command) ([]byte, error) {
 	}, nil)
 }
 
-// subjects reads the containers of the file.
-func (o *explainOptions) subjects(data []byte, v values) (manifest.File, error) {
-	name := o.file
-	if name == "-" {
-		name = stdin
-	}
-	f, err := manifest.Read(data, manifest.Options{
+// subjects reads the containers of a file. One that is not understood is not judged:
+// nothing can be told.
+func (o *explainOptions) subjects(from source, v values) (manifest.File, error) {
+	f, err := manifest.Read(from.data, manifest.Options{
 		Namespace: o.namespace, Static: o.static,
 		KubeletRoot: v.KubeletRoot, RuntimeRoot: v.RuntimeRoot, RuntimeState: v.RuntimeState,
 	})
 	if err != nil {
 		var at *manifest.Error
-		where := show.Word(name)
+		where := show.Word(from.name)
 		if errors.As(err, &at) && at.Line > 0 {
 			where, err = fmt.Sprintf("%s:%d", where, at.Line), at.Err
 		}
-		return f, &exit{ExitUsage, fmt.Errorf("%s: %s", where, show.Line(err.Error()))}
+		return f, &exit{ExitCannotTell, fmt.Errorf("%s: %s", where, show.Line(err.Error()))}
 	}
 	for i := range f.Subjects {
 		if err := specified(&f.Subjects[i]); err != nil {
-			return f, &exit{ExitUsage, fmt.Errorf("%s: %s", show.Word(name), show.Line(err.Error()))}
+			return f, &exit{ExitCannotTell, fmt.Errorf("%s: %s", show.Word(from.name), show.Line(err.Error()))}
 		}
 	}
 	return f, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,9 +14,9 @@ import (
 // explainOptions say what is to be explained other than a code.
 type explainOptions struct {
 	node      nodeOptions
-	file      string
+	files     []string
 	container string
-	mount     string
+	mounts    []string
 	policy    policyOptions
 	namespace string
 	static    bool
@@ -26,9 +27,9 @@ type explainOptions struct {
 
 func (o *explainOptions) flags(c *cobra.Command) {
 	o.node.flags(c)
-	c.Flags().StringVarP(&o.file, "filename", "f", "", "the pods of a manifest, an OCI config.json, or what crictl inspect prints: `file`, or - for standard input")
+	c.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "the pods of a manifest, an OCI config.json, or what crictl inspect prints: `file`, or - for standard input; can be repeated")
 	c.Flags().StringVar(&o.container, "container", "", "a container of this node, by its `id` or the beginning of it, or by the name of container or pod")
-	c.Flags().StringVar(&o.mount, "mount", "", "only the mount at this `path` in the container")
+	c.Flags().StringArrayVar(&o.mounts, "mount", nil, "only the mount at this `path` in the container; can be repeated")
 	o.policy.policyFlag(c)
 	o.policy.dropInFlag(c, "the policy")
 	c.Flags().StringVarP(&o.namespace, "namespace", "n", "", "`namespace` of pods whose manifest has none (default \"default\")")
@@ -48,13 +49,13 @@ func isID(text string) bool {
 
 // asked reports whether containers are to be explained, and no code.
 func (o *explainOptions) asked(c *cobra.Command, args []string) (bool, error) {
-	if len(args) == 1 && isID(args[0]) && o.container == "" && o.file == "" {
+	if len(args) == 1 && isID(args[0]) && o.container == "" && len(o.files) == 0 {
 		o.container, args = args[0], nil
 	}
 	if err := notEmpty(c, nil, "filename", "container", "mount", "policy", "drop-in", "namespace", "config", "state"); err != nil {
 		return true, &exit{ExitUsage, err}
 	}
-	if o.file == "" && o.container == "" {
+	if len(o.files) == 0 && o.container == "" {
 		for _, name := range []string{"mount", "policy", "drop-in", "namespace", "static-pod", "no-host", "all", "output"} {
 			if c.Flags().Changed(name) {
 				return true, &exit{ExitUsage, fmt.Errorf("--%s goes with --container or -f", name)}
@@ -70,7 +71,7 @@ func (o *explainOptions) check(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0:
 		err = fmt.Errorf("explain %s, or a container: not both", show.Word(args[0]))
-	case o.file != "" && o.container != "":
+	case len(o.files) > 0 && o.container != "":
 		err = errors.New("explain takes --container or -f, not both")
 	case o.container != "" && o.noHost:
 		err = errors.New("--no-host goes with -f: a container of this node is on this host")
@@ -78,8 +79,21 @@ func (o *explainOptions) check(c *cobra.Command, args []string) error {
 		err = errors.New("--static-pod and --namespace go with -f")
 	case o.noHost && c.Flags().Changed("state"):
 		err = errors.New("--state is about this host, which --no-host does not look at")
-	case o.mount != "" && !strings.HasPrefix(o.mount, "/"):
-		err = fmt.Errorf("--mount %s: want an absolute path in the container", show.Word(o.mount))
+	}
+	input := o.files
+	if o.policy.file == "-" {
+		input = append(input[:len(input):len(input)], o.policy.file)
+		if len(o.policy.dropIns) > 0 {
+			err = errors.New("--drop-in adds rules to a policy file, and standard input is none: name it")
+		}
+	}
+	if first := slices.Index(input, "-"); first >= 0 && slices.Contains(input[first+1:], "-") {
+		err = errors.New("- is standard input, which can be read once")
+	}
+	for _, mount := range o.mounts {
+		if !strings.HasPrefix(mount, "/") {
+			err = fmt.Errorf("--mount %s: want an absolute path in the container", show.Word(mount))
+		}
 	}
 	if err != nil {
 		return &exit{ExitUsage, err}

@@ -19,24 +19,20 @@ import (
 
 // run explains containers.
 func (o *explainOptions) run(c *cobra.Command, m machine) error {
-	var data []byte
-	var err error
-	if o.file != "" {
-		if data, err = o.readFile(c); err != nil {
-			return &exit{ExitUsage, fmt.Errorf("read %s: %w", show.Word(o.file), err)}
-		}
+	files, err := o.readFiles(c)
+	if err != nil {
+		return err
 	}
 	s, err := o.node.load(c)
 	if err != nil {
 		return err
 	}
-	// A policy that is not good decides nothing: explain does not fall back.
-	p, err := o.policy.loadInTime(c.Context(), s)
+	p, err := o.decidedBy(c, s)
 	if err != nil {
 		return err
 	}
 	x, err := bounded(c.Context(), m.most, func(ctx context.Context, at step) (show.Explanation, error) {
-		return o.explanation(ctx, m, s, p, data, at)
+		return o.explanation(ctx, m, s, p, files, at)
 	})
 	if err != nil {
 		return err
@@ -51,7 +47,7 @@ func (o *explainOptions) run(c *cobra.Command, m machine) error {
 	if o.output == formatJSON {
 		err = show.JSON(c.OutOrStdout(), x)
 	} else {
-		if !o.all && o.mount == "" {
+		if !o.all && len(o.mounts) == 0 {
 			for i := range x.Containers {
 				x.Containers[i] = x.Containers[i].Visible()
 			}
@@ -65,7 +61,7 @@ func (o *explainOptions) run(c *cobra.Command, m machine) error {
 }
 
 // explanation finds the containers and decides about each.
-func (o *explainOptions) explanation(ctx context.Context, m machine, s settings.Settings, p *policy.Policy, data []byte, at step) (show.Explanation, error) {
+func (o *explainOptions) explanation(ctx context.Context, m machine, s settings.Settings, p *policy.Policy, files []source, at step) (show.Explanation, error) {
 	x := show.Explanation{Schema: show.ExplainSchema, Policy: audit.Policy{Name: p.Name, SHA256: p.SHA256, Mode: string(p.Mode)}}
 	var n *node
 	if !o.noHost {
@@ -79,7 +75,7 @@ func (o *explainOptions) explanation(ctx context.Context, m machine, s settings.
 	}
 	at("the paths of the policy")
 	j := judgeOf(ctx, p, s, n)
-	f, err := o.find(ctx, n, j, data, at, &x)
+	f, err := o.find(ctx, n, j, files, at, &x)
 	if err != nil {
 		return x, err
 	}
@@ -91,10 +87,18 @@ func (o *explainOptions) explanation(ctx context.Context, m machine, s settings.
 	return x, nil
 }
 
-func (o *explainOptions) find(ctx context.Context, n *node, j judge, data []byte, at step, x *show.Explanation) (manifest.File, error) {
-	if o.file != "" {
-		at("the file")
-		return o.subjects(data, j.env.Vars)
+func (o *explainOptions) find(ctx context.Context, n *node, j judge, files []source, at step, x *show.Explanation) (manifest.File, error) {
+	var f manifest.File
+	for _, from := range files {
+		at("the file " + from.name)
+		one, err := o.subjects(from, j.env.Vars)
+		if err != nil {
+			return f, err
+		}
+		f.Subjects, f.Passed = append(f.Subjects, one.Subjects...), append(f.Passed, one.Passed...)
+	}
+	if len(files) > 0 {
+		return f, nil
 	}
 	at("the containers")
 	survey := n.survey(ctx)
@@ -106,7 +110,6 @@ func (o *explainOptions) find(ctx context.Context, n *node, j judge, data []byte
 		x.Unknown = survey.Unknown
 		return manifest.File{}, &exit{ExitCannotTell, fmt.Errorf("no container or pod is %s: %s", show.Word(o.container), n.searched())}
 	}
-	var f manifest.File
 	for _, m := range members {
 		f.Subjects = append(f.Subjects, subjectOf(m))
 	}
@@ -168,23 +171,35 @@ func subjectOf(m volumes.Member) manifest.Subject {
 
 // only leaves what --mount asks for.
 func (o *explainOptions) only(x show.Explanation) (show.Explanation, error) {
-	if o.mount == "" {
+	if len(o.mounts) == 0 {
 		return x, nil
 	}
-	want, _ := facts.CleanAbs(o.mount) // it is absolute
+	found := map[string]bool{}
+	for _, mount := range o.mounts {
+		want, _ := facts.CleanAbs(mount) // it is absolute
+		found[want] = false
+	}
 	for i := range x.Containers {
 		e := &x.Containers[i]
-		e.Mounts = slices.DeleteFunc(e.Mounts, func(m show.ExplainedMount) bool { return m.Mount.CleanDestination() != want })
+		e.Mounts = slices.DeleteFunc(e.Mounts, func(m show.ExplainedMount) bool {
+			_, wanted := found[m.Mount.CleanDestination()]
+			if wanted {
+				found[m.Mount.CleanDestination()] = true
+			}
+			return !wanted
+		})
 		e.Verdict = worst(e.Mounts)
 	}
-	x.Containers = slices.DeleteFunc(x.Containers, func(e show.Explained) bool { return len(e.Mounts) == 0 })
-	if len(x.Containers) == 0 {
-		return x, &exit{ExitUsage, fmt.Errorf("--mount %s: no container that was asked for has a mount there", show.Word(o.mount))}
+	for _, mount := range o.mounts {
+		if want, _ := facts.CleanAbs(mount); !found[want] {
+			return x, &exit{ExitUsage, fmt.Errorf("--mount %s: no container that was asked for has a mount there", show.Word(mount))}
+		}
 	}
+	x.Containers = slices.DeleteFunc(x.Containers, func(e show.Explained) bool { return len(e.Mounts) == 0 })
 	return x, nil
 }
 
-// code is the exit code for all containers together.
+// code is the exit code for all containers together: that of the worst.
 func code(x show.Explanation) error {
 	result := ExitYes
 	for _, e := range x.Containers {

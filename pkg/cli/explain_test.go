@@ -34,7 +34,7 @@ func parsed(t *testing.T, text string) *policy.Policy {
 func elsewhere(t *testing.T, policy, file string, o explainOptions) show.Explanation {
 	t.Helper()
 	j := judgeOf(t.Context(), parsed(t, policy), settings.Default(), nil)
-	f, err := o.subjects([]byte(file), j.env.Vars)
+	f, err := o.subjects(source{"f", []byte(file)}, j.env.Vars)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, file)
 	}
@@ -149,11 +149,12 @@ func TestTheSpecificationAfterIsInTheRuntimesOrder(t *testing.T) {
 	}
 }
 
-// TestAStaticPodIsNotRefused, and its mount is denied all the same.
+// TestAStaticPodIsNotRefused: what it gets is what it asked for.
 func TestAStaticPodIsNotRefused(t *testing.T) {
 	for static, refusal := range map[bool]bool{true: false, false: true} {
 		x := elsewhere(t, head+rule("d", "deny", `match.destination = ["/a"]`), onePod("{name: v, mountPath: /a}", "{name: v, emptyDir: {}}"), explainOptions{static: static})
-		if e := x.Containers[0]; (e.Refusal != "") != refusal || e.Verdict != show.VerdictDeny {
+		want := map[bool]string{true: show.VerdictDeny, false: show.VerdictAllow}[refusal]
+		if e := x.Containers[0]; (e.Refusal != "") != refusal || e.Verdict != want {
 			t.Errorf("static %t: refusal %q, verdict %s", static, e.Refusal, e.Verdict)
 		}
 	}
@@ -287,6 +288,32 @@ func TestASubPathIsDecidedAsWhatItLeadsTo(t *testing.T) {
 			if m.Mount.Destination == "/a" && m.Verdict != test.want {
 				t.Errorf("%s: verdict %q, doubts %q; want %q", test.name, m.Verdict, m.Doubts, test.want)
 			}
+		}
+	}
+}
+
+// TestAnImageIsJudgedByTheNameOfTheRuntime, and where that cannot be told, a rule that
+// could be about it leaves a doubt.
+func TestAnImageIsJudgedByTheNameOfTheRuntime(t *testing.T) {
+	pinned := "busybox@sha256:" + strings.Repeat("0a", 32)
+	for _, test := range []struct{ image, globs, want string }{
+		{"busybox", `"docker.io/library/busybox:*"`, "deny"},
+		{"busybox:1.36", `"docker.io/library/busybox:*"`, "deny"},
+		{"index.docker.io/library/busybox:1", `"docker.io/library/busybox:1"`, "deny"},
+		{"busybox", `"busybox:*"`, "allow"},
+		{pinned, `"docker.io/library/busybox*"`, "deny"},
+		{pinned, `"*"`, "deny"},
+		{pinned, `"docker.io/library/busybox:*"`, "unknown"},
+		{pinned, `"docker.io/library/busybox:1.36"`, "unknown"},
+		{pinned, `"docker.io/library/busybox@*"`, "unknown"},
+		{pinned, `"docker.io/library/busybox:*", "docker.io/library/busybox@*"`, "deny"},
+		{pinned, `"docker.io/library/nginx:*"`, "allow"},
+		{"Not/An Image", `"docker.io/*"`, "unknown"},
+	} {
+		text := strings.Replace(onePod("{name: v, mountPath: /a}", "{name: v, emptyDir: {}}"), "{name: c,", `{name: c, image: "`+test.image+`",`, 1)
+		x := elsewhere(t, head+rule("d", "deny", "match.image = ["+test.globs+"]"), text, explainOptions{})
+		if got := x.Containers[0].Verdict; got != test.want {
+			t.Errorf("%s by %s: %s, want %s", test.image, test.globs, got, test.want)
 		}
 	}
 }

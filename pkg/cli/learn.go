@@ -93,7 +93,7 @@ func (o *learnOptions) run(c *cobra.Command, m machine) error {
 	}
 	tellUnknown(c.ErrOrStderr(), l.Unknown)
 	if len(l.Unknown) > 0 {
-		return &exit{ExitCannotTell, fmt.Errorf("the policy is not complete: %d things could not be read or learned, which its first lines name", len(l.Unknown))}
+		return &exit{ExitCannotTell, fmt.Errorf("the policy is not complete: what could not be read or learned is in its first lines (%d)", len(l.Unknown))}
 	}
 	return nil
 }

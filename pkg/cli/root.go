@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
@@ -85,6 +86,8 @@ true, and records in the journal what every task is mounted on.`,
 		explainCommand(thisMachine()), learnCommand(thisMachine()), diffCommand(thisMachine()), exportCommand(),
 		statusCommand(thisMachine()), reloadCommand(), emergencyCommand(p), versionCommand(p))
 
+	once(root)
+
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return ExitYes
@@ -98,7 +101,12 @@ true, and records in the journal what every task is mounted on.`,
 		code = ExitUsage
 	}
 	if err != nil {
-		fmt.Fprintf(p.Stderr, "mountward: error: %v\n", err)
+		for i, line := range strings.Split(err.Error(), "\n") {
+			if i == 0 {
+				line = "mountward: error: " + line
+			}
+			fmt.Fprintln(p.Stderr, show.Line(line))
+		}
 	}
 	if code == ExitUsage {
 		fmt.Fprintln(p.Stderr, "hint: mountward --help lists the verbs, mountward VERB --help their flags")

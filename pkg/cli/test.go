@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,7 +115,7 @@ func (f *testFlags) check(c *cobra.Command, pattern string) error {
 func testPolicies(c *cobra.Command, f testFlags, args []string) error {
 	files, err := testFiles(f.config, args)
 	if err != nil {
-		return err
+		return untested(c, f, args, err)
 	}
 	run := testRun{only: f.run, coverages: map[string]*coverage{}}
 	tests := show.Tests{Schema: show.TestsSchema}
@@ -146,6 +147,19 @@ func testPolicies(c *cobra.Command, f testFlags, args []string) error {
 	default:
 		return nil
 	}
+}
+
+// untested says why nothing could be tested, in JSON too.
+func untested(c *cobra.Command, f testFlags, args []string, err error) error {
+	if f.output != formatJSON {
+		return err
+	}
+	tests := show.Tests{Schema: show.TestsSchema, Files: []show.TestFile{{File: strings.Join(args, " "), Error: err.Error(), Tests: []show.Test{}}}}
+	tests.Count()
+	if err := show.JSON(c.OutOrStdout(), tests); err != nil {
+		return err
+	}
+	return err
 }
 
 // coverage is how much of one policy was reached, by all files about it.

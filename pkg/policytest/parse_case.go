@@ -19,6 +19,9 @@ func (p *parser) test(i int, raw *rawTest, host Host) Case {
 		Privileged: p.privileged(at("container", "privileged"), raw.Container.Privileged),
 		Pod:        p.pod(at("pod"), &raw.Pod),
 	}
+	if image, ok := facts.ParseImage(c.Container.Image); ok {
+		c.Container.Image = image.String() // as the runtime tells it
+	}
 	expects := false // an empty expect is an error of its own
 	for j := range raw.Mounts {
 		at := at("mount", j)

@@ -4,9 +4,34 @@
 package mangle
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
+
+// Line returns text from outside as one line that prints: control characters, what
+// does not print and what is not UTF-8 are written byte by byte as "\012".
+func Line(s string) string { return Only(s, unicode.IsPrint) }
+
+// Only writes what is not kept as octal bytes.
+func Only(s string, keep func(rune) bool) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		piece := s[:size]
+		s = s[size:]
+		if keep(r) && (r != utf8.RuneError || size > 1) {
+			b.WriteString(piece)
+			continue
+		}
+		for i := range len(piece) {
+			fmt.Fprintf(&b, `\%03o`, piece[i])
+		}
+	}
+	return b.String()
+}
 
 // Escape escapes the bytes that end a field or a line of mountinfo, and the
 // backslash.

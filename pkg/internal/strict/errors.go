@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mountward/mountward/pkg/internal/mangle"
 )
 
 // Position is a place in a file. Line and Column start at 1; Column counts
@@ -14,12 +16,14 @@ type Position struct {
 	Line, Column int
 }
 
-// String returns "file:line:col", and only the file where no line is known.
+// String returns "file:line:col", and only the file where no line is known. A file
+// whose name does not print cannot forge a line.
 func (p Position) String() string {
+	file := mangle.Line(p.File)
 	if p.Line == 0 {
-		return p.File
+		return file
 	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
 }
 
 // Error is one thing that is wrong with a file.

@@ -64,6 +64,9 @@ type ExplainedMount struct {
 	MadeBy string   `json:"made_by,omitempty"` // kubelet or runtime: not by the pod
 	Volume string   `json:"volume,omitempty"`  // as the manifest has it
 	Note   string   `json:"note,omitempty"`    // what the manifest does not show
+	// NotRefused is set where the policy would refuse it and the pod is a static one,
+	// which never is.
+	NotRefused bool `json:"not_refused,omitempty"`
 	// Possible answers whether it can come true on the host.
 	Possible facts.Answer `json:"possible"`
 }

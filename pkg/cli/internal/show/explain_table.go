@@ -10,13 +10,19 @@ import (
 	"github.com/mountward/mountward/pkg/policy"
 )
 
+// explainPage says of a container that it is refused, or in audit mode would be.
+type explainPage struct {
+	page
+	refused string
+}
+
 // ExplainText prints each container, each of its mounts with the decision about
 // it, the rules that were tried, and what becomes of it.
 func ExplainText(w io.Writer, x Explanation) error {
-	p := &page{w: w}
+	p := &explainPage{page{w: w}, "is refused"}
 	mode := "so what follows is done"
 	if x.Policy.Mode == string(policy.ModeAudit) {
-		mode = "so what follows is recorded and not done"
+		mode, p.refused = "so what follows is recorded and not done", "would be refused"
 	}
 	p.line(fmt.Sprintf("policy %s: mode %s, %s", Word(x.Policy.Name), Word(x.Policy.Mode), mode))
 	for _, e := range x.Containers {
@@ -53,7 +59,7 @@ func (e Explained) title() string {
 }
 
 // mount prints what is about one mount.
-func (p *page) mount(m ExplainedMount, hazards []facts.Hazard) {
+func (p *explainPage) mount(m ExplainedMount, hazards []facts.Hazard) {
 	if !m.Decision.Judged {
 		p.line(fmt.Sprintf("%s   %s   no bind of a host path: no rule is asked", Word(m.Mount.Destination), Word(m.Mount.Type)))
 		return
@@ -81,7 +87,7 @@ func (p *page) mount(m ExplainedMount, hazards []facts.Hazard) {
 	if m.Note != "" {
 		p.field("", m.Note)
 	}
-	p.field("becomes", m.becomes())
+	p.field("becomes", m.becomes(p.refused))
 	p.field("host", answerText(m.Possible))
 	for _, h := range hazards {
 		if len(h.Destinations) > 0 && h.Destinations[0] == m.Mount.Destination {
@@ -94,8 +100,10 @@ func (p *page) mount(m ExplainedMount, hazards []facts.Hazard) {
 func (m ExplainedMount) verb() string {
 	text := string(m.Action)
 	switch {
-	case m.Action == facts.ActionDeny:
-		text = "DENY"
+	case m.Result == facts.Left && m.NotRefused:
+		return "not refused, a static pod never is (" + m.denied() + ")"
+	case m.Action == facts.ActionDeny, m.Result == facts.Refused:
+		text = m.denied()
 	case m.Action == facts.ActionSet && m.Wanted != facts.Unset:
 		text += " " + asked(m.Wanted)
 	case m.Action == facts.ActionSet:
@@ -107,8 +115,21 @@ func (m ExplainedMount) verb() string {
 	return text
 }
 
+// denied is what is decided about a mount that is refused.
+func (m ExplainedMount) denied() string {
+	switch {
+	case m.Action == facts.ActionSet:
+		to := option(m.Decision.Propagation)
+		return Line(fmt.Sprintf("DENY (set %s cannot come true: %s)", to, strings.TrimPrefix(m.Reason, "cannot be "+to+": ")))
+	case m.Action == facts.ActionDeny:
+		return "DENY"
+	default:
+		return "DENY, for a hazard"
+	}
+}
+
 // becomes tells what the specification has after the decision.
-func (m ExplainedMount) becomes() string {
+func (m ExplainedMount) becomes(refused string) string {
 	options := Line(strings.Join(m.Mount.Options, ","))
 	why := ""
 	if m.Reason != "" {
@@ -120,7 +141,7 @@ func (m ExplainedMount) becomes() string {
 	case facts.Left:
 		return "left as asked, " + options + why
 	case facts.Refused:
-		return "nothing, the container is refused" + why
+		return "nothing, the container " + refused + why
 	case facts.Deferred:
 		return fmt.Sprintf("%s in the container's mount namespace, before its start%s", option(m.Decided), why)
 	default:
@@ -129,7 +150,7 @@ func (m ExplainedMount) becomes() string {
 }
 
 // container prints what is about all mounts of a container together.
-func (p *page) container(e Explained) {
+func (p *explainPage) container(e Explained) {
 	p.line("")
 	if e.Omitted > 0 {
 		p.field("omitted", plural(e.Omitted, "mount")+" of the runtime and the kubelet, about which nothing is done; --all lists them")
@@ -147,7 +168,11 @@ func (p *page) container(e Explained) {
 	}
 	switch {
 	case e.Refusal != "":
-		p.field("refusal", e.Refusal)
+		name := "refusal"
+		if p.refused != "is refused" {
+			name = "would read"
+		}
+		p.field(name, e.Refusal)
 	case e.AfterWhy != "":
 		p.field("spec", "the runtime would not make it: "+e.AfterWhy)
 	default:
@@ -157,7 +182,7 @@ func (p *page) container(e Explained) {
 
 // specification prints what the runtime will mount, where that is another list
 // than was asked for.
-func (p *page) specification(e Explained) {
+func (p *explainPage) specification(e Explained) {
 	before, after := cmp.Or(e.Before.RootfsPropagation, "unset"), cmp.Or(e.After.RootfsPropagation, "unset")
 	text := "rootfsPropagation " + Word(after)
 	if before != after {

@@ -1,10 +1,10 @@
 package show
 
 import (
-	"fmt"
-	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mountward/mountward/pkg/internal/mangle"
 )
 
 // Word returns text from outside as one word of one line. Spaces, backslashes,
@@ -14,30 +14,12 @@ func Word(s string) string {
 	if s == "" {
 		return "-"
 	}
-	return escape(s, func(r rune) bool { return r != ' ' && r != '\\' && unicode.IsPrint(r) })
+	return mangle.Only(s, func(r rune) bool { return r != ' ' && r != '\\' && unicode.IsPrint(r) })
 }
 
 // Line returns a sentence as one line, escaped like Word but for its spaces
 // and backslashes.
-func Line(s string) string { return escape(s, unicode.IsPrint) }
-
-// escape writes what is not kept as octal bytes.
-func escape(s string, keep func(rune) bool) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		piece := s[:size]
-		s = s[size:]
-		if keep(r) && (r != utf8.RuneError || size > 1) {
-			b.WriteString(piece)
-			continue
-		}
-		for i := range len(piece) {
-			fmt.Fprintf(&b, `\%03o`, piece[i])
-		}
-	}
-	return b.String()
-}
+func Line(s string) string { return mangle.Line(s) }
 
 // short cuts text that was made fit for a line to so many characters.
 func short(s string, most int) string {
