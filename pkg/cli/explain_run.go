@@ -41,6 +41,9 @@ func (o *explainOptions) run(c *cobra.Command, m machine) error {
 		return err
 	}
 	tellUnknown(c.ErrOrStderr(), x.Unknown)
+	for _, warning := range x.Warnings {
+		fmt.Fprintf(c.ErrOrStderr(), "mountward: %s\n", show.Line(warning))
+	}
 	for _, passed := range x.Passed {
 		fmt.Fprintf(c.ErrOrStderr(), "mountward: passed over: %s\n", show.Line(passed))
 	}
@@ -96,6 +99,9 @@ func (o *explainOptions) find(ctx context.Context, n *node, j judge, files []sou
 			return f, err
 		}
 		f.Subjects, f.Passed = append(f.Subjects, one.Subjects...), append(f.Passed, one.Passed...)
+		for _, w := range one.Warnings {
+			x.Warnings = append(x.Warnings, fmt.Sprintf("%s:%d: %s", show.Word(from.name), w.Line, w.Text))
+		}
 	}
 	if len(files) > 0 {
 		return f, nil

@@ -25,6 +25,7 @@ func Read(data []byte, o Options) (File, error) {
 	r := reader{options: o.complete(), left: maxNodes}
 	texts, lines := split(data)
 	for i, text := range texts {
+		r.before = lines[i]
 		n, err := parse(text)
 		if err == nil && n != nil {
 			err = r.document(n)
@@ -51,6 +52,7 @@ type reader struct {
 	options Options
 	file    File
 	left    int // of maxNodes
+	before  int // lines of the file before this document
 }
 
 func (r *reader) document(n *yaml.Node) error {
@@ -108,6 +110,7 @@ func (r *reader) object(node *yaml.Node, kind string) (err error) {
 			r.file.Passed = append(r.file.Passed, where+": its pods are of Windows nodes")
 			return nil
 		}
+		r.spelling(podSpecOf(o))
 		return r.pod(where, pods)
 	case podTemplate(node, 0):
 		return fmt.Errorf("%s is of the API group %q, and has the template of a pod: its controller makes the pod, and can add mounts to it; explain the pod that was made instead: kubectl get pod NAME -o yaml", where, group)

@@ -15,6 +15,7 @@ type Options struct {
 type File struct {
 	Subjects []Subject
 	Passed   []string // objects, and why: "Service prod/web: it makes no pods"
+	Warnings []Warning
 }
 
 // The kinds of containers of a pod.
