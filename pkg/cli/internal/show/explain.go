@@ -20,7 +20,7 @@ type Explanation struct {
 	Policy     audit.Policy      `json:"policy"`
 	Node       *Node             `json:"node,omitempty"` // the host that was looked at
 	Containers []Explained       `json:"containers"`
-	Passed     []string          `json:"passed,omitempty"` // objects, and why
+	Passed     []string          `json:"passed,omitempty"`   // objects, and why
 	Warnings   []string          `json:"warnings,omitempty"` // FILE:LINE: what is perhaps not meant
 	Unknown    []volumes.Unknown `json:"unknown"`
 }
