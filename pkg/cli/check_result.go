@@ -54,6 +54,9 @@ func (o *checkOptions) checked(c *cobra.Command, p *policy.Policy, set policyfil
 	}
 	var findings []lint.Finding
 	if err == nil {
+		if set.Origin == policyfile.OriginFile {
+			o.lint.Skipped = policyfile.Skipped(set.Main.Name)
+		}
 		findings = lint.Check(p, o.lint)
 	}
 	if o.output == formatJSON {

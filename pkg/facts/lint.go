@@ -22,6 +22,9 @@ const (
 	LintWayAround    LintCode = "MW214" // a deny of a path that a mount beside it gets past
 	LintIgnoreUnused LintCode = "MW215" // a lint_ignore that silences nothing
 	LintInDoubt      LintCode = "MW216" // a rule that fails its purpose where a fact is not known
+	LintPartly       LintCode = "MW217" // a rule above lets be what a deny names
+	LintNotCompared  LintCode = "MW218" // rules that were not all compared
+	LintSkipped      LintCode = "MW219" // a file of policy.d that is not read for its name
 )
 
 // LintCodes returns all codes, in order.
@@ -29,5 +32,6 @@ func LintCodes() []LintCode {
 	return []LintCode{
 		LintUnreachable, LintShadowed, LintShadowedPath, LintGlob, LintNeverMatches, LintNoSuchFact, LintRaise, LintLowers,
 		LintTenants, LintHazard, LintNoReason, LintNoEffect, LintEveryPod, LintWayAround, LintIgnoreUnused, LintInDoubt,
+		LintPartly, LintNotCompared, LintSkipped,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
-	"github.com/mountward/mountward/pkg/policy"
 )
 
 // wayAround reports a deny of a path that a mount of a directory above it, or of
@@ -17,48 +16,69 @@ func (l *linter) wayAround(r *rule) {
 		return
 	}
 	for i, source := range sources.Values {
-		prefix, rest := policy.SplitPath(source)
+		prefix, rest := l.memory.split(source)
 		start, ok := l.vars.Expand(prefix)
 		if !ok {
 			continue
 		}
-		if rest == "*" && !l.thoughtOf(r, start) {
-			l.report(facts.LintWayAround, r, sources.Place(i), "source %q is neither %s itself nor what lies deeper: a mount of those has it too; write %q", source, start, strings.TrimSuffix(source, "*")+"**")
-			return
+		if rest == "*" {
+			if who, open := l.passes(r, source, start); open {
+				l.report(facts.LintWayAround, r, sources.Place(i), "source %q is neither %s itself nor what lies deeper: a mount of those has it too%s; write %q", source, start, who, strings.TrimSuffix(source, "*")+"**")
+				return
+			}
 		}
-		if open := l.openAbove(r, start); open != nil {
-			l.report(facts.LintWayAround, r, sources.Place(i), "a mount of %s has %q too, and no rule is about it; add it to match.source, or a rule for it", strings.Join(open, ", "), source)
+		var open []string
+		why := ""
+		for at := path.Clean(start); at != "/"; {
+			at = path.Dir(at)
+			if who, ok := l.passes(r, source, at); ok {
+				open, why = append(open, at), who
+			}
+		}
+		if len(open) > 0 {
+			if why == "" {
+				why = ", and no rule is about it"
+			}
+			l.report(facts.LintWayAround, r, sources.Place(i), "a mount of %s has %q too%s; add it to match.source, or a rule for it", strings.Join(open, ", "), source, why)
 			return
 		}
 	}
 }
 
-// openAbove returns the directories above a path that no rule speaks of.
-func (l *linter) openAbove(r *rule, start string) []string {
-	var open []string
-	for at := start; at != "/"; {
-		at = path.Dir(at)
-		if !l.thoughtOf(r, at) {
-			open = append(open, at)
-		}
+// passes reports whether a mount of another path comes to the default where one
+// of the source is denied, and for whom where rules are about the path.
+func (l *linter) passes(r *rule, source, at string) (who string, ok bool) {
+	if !l.memory.spend(1) {
+		return "", false
 	}
-	return open
-}
-
-// thoughtOf reports whether any rule names the path as a source, or denies the
-// mounts of a rule whatever their source is.
-func (l *linter) thoughtOf(r *rule, at string) bool {
 	at = path.Clean(at)
-	return slices.ContainsFunc(l.rules, func(other rule) bool {
-		sources, named := key(other.Match, keySource)
-		if !named {
-			return other.Action == facts.ActionDeny && other.clause().covers(r.clause().with(keySource, "", at), true)
+	others := l.speakers(at)
+	if len(others) == 0 {
+		return "", true
+	}
+	denied, ok := l.within(source)
+	if !ok {
+		return "", false
+	}
+	for _, c := range l.witnesses(r.Match) {
+		if some := l.asking(others, c); len(some) > 0 {
+			if d, ok := l.decided(c, at, some); !ok || d.Rule != "" || len(d.Shadow) > 0 {
+				continue // somebody has thought of it
+			}
 		}
-		return slices.ContainsFunc(sources.Values, func(glob string) bool {
-			prefix, rest := policy.SplitPath(glob)
-			start, ok := l.vars.Expand(prefix)
-			below, within := facts.Below(at, path.Clean(start))
-			return ok && within && !strings.Contains(rest, "${") && policy.MatchBelow(rest, below)
-		})
+		if d, ok := l.decided(c, denied, []int{r.index}); ok && (d.Rule == r.Name || len(d.Shadow) > 0) {
+			return ", and no rule decides it for all whom this one is about (" + l.tells(c) + ")", true
+		}
+	}
+	return "", false
+}
+
+// asking returns the rules that can be about the propagation that a witness asks
+// for, which most are not.
+func (l *linter) asking(places []int, c facts.Container) []int {
+	kind := c.Mounts[0].Requested().String()
+	return slices.DeleteFunc(slices.Clone(places), func(i int) bool {
+		k, ok := key(l.rules[i].Match, keyPropagation)
+		return ok && !slices.Contains(k.Values, kind)
 	})
 }

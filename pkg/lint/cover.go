@@ -17,7 +17,10 @@ import (
 //
 // doubt is set where the earlier rule needs a sure match and the later one does
 // not: what is not known then passes the one and matches the other.
-type reading struct{ spelling, doubt bool }
+type reading struct {
+	spelling, doubt bool
+	*memory
+}
 
 // clause is what a rule matches, and whether it needs to be sure.
 type clause struct {
@@ -36,9 +39,13 @@ func (c clause) with(name, of string, values ...string) clause {
 }
 
 // covers reports whether every mount that the later clause matches is one that
-// this one matches. It is sound, not complete: false is no answer.
-func (c clause) covers(later clause, spelling bool) bool {
-	how := reading{spelling, c.lets && !later.lets}
+// this one matches. It is sound, not complete: false is no answer, and it is
+// false where no work is left.
+func (c clause) covers(later clause, spelling bool, known *memory) bool {
+	how := reading{spelling, c.lets && !later.lets, known}
+	if !known.spend(1) {
+		return false
+	}
 	for _, k := range c.match {
 		if !how.always(k) && !slices.ContainsFunc(later.match, func(l policy.Key) bool { return how.wider(k, l) }) {
 			return false
@@ -98,7 +105,7 @@ func (how reading) always(k policy.Key) bool {
 	}
 	switch k.Name {
 	case keyPropagation:
-		return has(kinds()...)
+		return len(k.Values) >= len(kinds()) && has(kinds()...)
 	case keyDestination:
 		return has("/**")
 	default:
@@ -119,14 +126,16 @@ func (how reading) wider(wide, narrow policy.Key) bool {
 // includes reports whether one value of a key holds wherever another does.
 func (how reading) includes(key, wide, narrow string) bool {
 	switch {
+	case !how.spend(1):
+		return false
 	case wide == narrow:
 		return true
 	case name(key), globbed(key):
 		return nameWider(wide, narrow)
 	case key == keyDestination:
-		return pathWider(wide, narrow, true)
+		return how.pathWider(wide, narrow, true)
 	case key == keySource:
-		return pathWider(wide, narrow, how.spelling)
+		return how.pathWider(wide, narrow, how.spelling)
 	default:
 		return false
 	}

@@ -79,7 +79,7 @@ func (l *linter) refusedBelow(r *rule, some func(rule) bool) bool {
 		return true
 	}
 	return slices.ContainsFunc(l.rules[r.index+1:], func(below rule) bool {
-		return below.Action == facts.ActionDeny && some(below) && !slices.ContainsFunc(below.Match, func(k policy.Key) bool {
+		return below.Action == facts.ActionDeny && l.memory.spend(1) && some(below) && !slices.ContainsFunc(below.Match, func(k policy.Key) bool {
 			return reading{}.apart([]policy.Key{k}, r.Match) || l.elsewhere(k, r.Match)
 		})
 	})
@@ -93,9 +93,11 @@ func (l *linter) elsewhere(k policy.Key, match []policy.Key) bool {
 		return false
 	}
 	meets := func(a, b string) bool {
-		a, _, _, errA := l.vars.Split(a)
-		b, _, _, errB := l.vars.Split(b)
-		return errA != nil || errB != nil || facts.Within(a, b) || facts.Within(b, a)
+		a, _ = l.memory.split(a)
+		b, _ = l.memory.split(b)
+		a, okA := l.vars.Expand(a)
+		b, okB := l.vars.Expand(b)
+		return !okA || !okB || facts.Within(a, b) || facts.Within(b, a)
 	}
 	return !slices.ContainsFunc(k.Values, func(a string) bool {
 		return slices.ContainsFunc(m.Values, func(b string) bool { return meets(a, b) })

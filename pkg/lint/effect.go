@@ -1,8 +1,6 @@
 package lint
 
 import (
-	"slices"
-
 	"github.com/mountward/mountward/pkg/facts"
 )
 
@@ -26,5 +24,5 @@ func (l *linter) noEffect(r *rule) {
 }
 
 func (l *linter) allowsBelow(r *rule) bool {
-	return !slices.ContainsFunc(l.rules[r.index+1:], func(below rule) bool { return below.Action != facts.ActionAllow })
+	return l.lastOther <= r.index
 }

@@ -32,8 +32,10 @@ func (l *linter) globWrong(k policy.Key, glob string) string {
 		switch {
 		case k.Name == keySource || k.Name == keyDestination:
 			why = pathWrong(k.Name, one)
-		case slices.Contains([]string{keyNamespace, "pod", "container", keyLabels}, k.Name):
+		case slices.Contains([]string{keyNamespace, "pod", "container", "runtime_handler", keyLabels}, k.Name):
 			why = nameWrong(k.Name, one)
+		case k.Name == keyImage:
+			why = imageWrong(one)
 		}
 		if why == "" {
 			continue
@@ -54,6 +56,8 @@ func pathWrong(key, glob string) string {
 	components := strings.Split(strings.TrimSuffix(glob, "/"), "/")
 	for i, c := range components {
 		switch {
+		case strings.Contains(c, "\x00"):
+			return "matches nothing: no path has a NUL"
 		case c == "..":
 			return `matches nothing: paths are compared without ".."; write the path it leads to`
 		case strings.Trim(c, " \t") != c:
@@ -80,7 +84,7 @@ func nameRule(key string) (set *regexp.Regexp, most int, what string) {
 	case "pod":
 		return podSet, 253, "a pod's name in Kubernetes has small letters, digits, \"-\" and \".\""
 	default:
-		return nameSet, 63, fmt.Sprintf("a %s's name in Kubernetes has small letters, digits and \"-\"", key)
+		return nameSet, 63, fmt.Sprintf("a %s's name in Kubernetes has small letters, digits and \"-\"", strings.ReplaceAll(key, "_", " "))
 	}
 }
 

@@ -81,7 +81,7 @@ func (l *linter) probe(r *rule, source string) []facts.Hazard {
 
 // literal returns a path that is certainly in a glob: its literal part.
 func (l *linter) literal(glob string) (string, bool) {
-	prefix, rest := policy.SplitPath(glob)
+	prefix, rest := l.memory.split(glob)
 	path, ok := l.vars.Expand(prefix)
 	return path, ok && policy.MatchBelow(rest, "")
 }

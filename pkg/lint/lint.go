@@ -14,6 +14,10 @@ import (
 type Options struct {
 	Vars policy.Vars // what is no absolute path is taken to be as installed by default
 	NRI  string      // version that the runtime was built with, such as "0.12.3"; "" where not known
+	// Skipped are files beside the drop-ins that are not read for their names.
+	Skipped []string
+
+	work int // steps of comparing rules; 0 is mostWork
 }
 
 // Finding is one thing that is perhaps not meant.
@@ -34,14 +38,23 @@ func (f Finding) String() string {
 // Check returns the findings that the policy does not silence, in the order of
 // its rules.
 func Check(p *policy.Policy, o Options) []Finding {
-	l := &linter{policy: p, options: o, vars: defaults(o.Vars)}
+	l := &linter{policy: p, options: o, vars: defaults(o.Vars), memory: newMemory(o.work), lastOther: -1}
 	for i := range p.Rules {
 		l.rules = append(l.rules, rule{Rule: &p.Rules[i], Written: p.Rules[i].Written(), index: i})
+		if p.Rules[i].Action != facts.ActionAllow {
+			l.lastOther = i
+		}
 	}
+	l.makeIndex()
 	l.everyPod()
 	for i := range l.rules {
 		l.check(&l.rules[i])
+		if l.memory.spent() && l.ended == nil {
+			l.ended = &l.rules[i]
+		}
 	}
+	l.notCompared()
+	l.skipped()
 	return l.silence()
 }
 
@@ -52,6 +65,11 @@ type linter struct {
 	vars    policy.Vars
 	rules   []rule
 	found   []found
+	memory  *memory
+	index   index
+	ended   *rule // the first that was not compared with all
+
+	lastOther int // the last rule that does not only allow
 }
 
 // rule is a rule of the policy with what stands in the file.
@@ -60,6 +78,8 @@ type rule struct {
 	policy.Written
 	index int
 	dead  bool // decides nothing
+	// spelled is set where it decides nothing by the spelling of its paths.
+	spelled bool
 }
 
 type found struct {
@@ -72,7 +92,8 @@ func (l *linter) check(r *rule) {
 		return // all else that is wrong with it has no effect
 	}
 	for _, check := range []func(*rule){
-		l.globs, l.neverMatches, l.noSuchFact, l.inDoubt, l.raises, l.lowers, l.tenants, l.hazards, l.noReason, l.noEffect, l.wayAround,
+		l.globs, l.neverMatches, l.noSuchFact, l.inDoubt, l.raises, l.lowers, l.tenants, l.hazards, l.noReason, l.noEffect,
+		l.wayAround, l.partly,
 	} {
 		check(r)
 	}

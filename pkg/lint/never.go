@@ -10,7 +10,7 @@ import (
 // neverMatches reports a rule that takes out by except all that match lets in,
 // and hazards that no list of mounts has when it is asked for.
 func (l *linter) neverMatches(r *rule) {
-	how := reading{doubt: !lets(r.Action)} // a rule that refuses needs no sure match, its except does
+	how := reading{doubt: !lets(r.Action), memory: l.memory} // a rule that refuses needs no sure match, its except does
 	for _, group := range groups(r.Except) {
 		if how.implied(r.Match, group) {
 			l.report(facts.LintNeverMatches, r, group[0].At, "rule %q matches nothing: except.%s takes out all that match lets in; narrow except, or leave the rule out",

@@ -25,8 +25,13 @@ func parse(t testing.TB, text string) *policy.Policy {
 // codes returns the codes of a policy's findings, on a runtime that tells little.
 func codes(t testing.TB, text string) []facts.LintCode {
 	t.Helper()
+	return with(t, text, Options{NRI: "0.8.0"})
+}
+
+func with(t testing.TB, text string, o Options) []facts.LintCode {
+	t.Helper()
 	var all []facts.LintCode
-	for _, f := range Check(parse(t, text), Options{NRI: "0.8.0"}) {
+	for _, f := range Check(parse(t, text), o) {
 		all = append(all, f.Code)
 	}
 	return all
@@ -48,10 +53,18 @@ func TestEveryCodeHasItsPage(t *testing.T) {
 		_, rest, _ := strings.Cut(page, "\nBEFORE\n")
 		before, rest, _ := strings.Cut(rest, "\nAFTER\n")
 		after, _, _ := strings.Cut(rest, "\nTO SILENCE IT\n")
-		if got := codes(t, example(before)); !slices.Contains(got, facts.LintCode(code)) {
+		o := Options{NRI: "0.8.0"}
+		switch facts.LintCode(code) {
+		case facts.LintNotCompared:
+			o.work = 5
+		case facts.LintSkipped:
+			o.Skipped = []string{"policy.d/10-keys.TOML"}
+		}
+		if got := with(t, example(before), o); !slices.Contains(got, facts.LintCode(code)) {
 			t.Errorf("%s: the policy before has findings %v", code, got)
 		}
-		if got := codes(t, example(after)); len(got) > 0 {
+		o.Skipped = nil
+		if got := with(t, example(after), o); len(got) > 0 {
 			t.Errorf("%s: the policy after has findings %v", code, got)
 		}
 		if line := "  lint_ignore = [\"" + code + "\"]\n"; code != string(facts.LintIgnoreUnused) && !strings.Contains(silence, line) {

@@ -11,6 +11,10 @@ func (l *linter) raises(r *rule) {
 	if r.Action != facts.ActionSet || r.Propagation != facts.Shared || wants(r.Match, keyPrivileged) || l.onlyAsks(r, facts.Shared) {
 		return
 	}
+	if k, ok := key(r.Match, keyPrivileged); ok {
+		l.report(facts.LintRaise, r, k.At, "rule %q raises to rshared for unprivileged containers, which may not mount onto the host: it never comes true, and on_unmet decides; write match.privileged = true, or leave the rule out", r.Name)
+		return
+	}
 	l.report(facts.LintRaise, r, r.At, "rule %q raises to rshared, and only a privileged container may mount onto the host: for all others on_unmet decides; add match.privileged = true", r.Name)
 }
 
@@ -28,8 +32,8 @@ func (l *linter) lowers(r *rule) {
 	if not, ok := key(r.Except, keyPropagation); ok && slices.Contains(not.Values, shared) {
 		return
 	}
-	if l.deciders(r.clause().with(keyPropagation, "", shared), r.index, true) != nil {
-		return
+	if l.deciders(r.clause().with(keyPropagation, "", shared), r.index, true) != nil || l.memory.spent() {
+		return // all of it, or it cannot be told
 	}
 	fix := "take \"shared\" out of match.propagation"
 	if !named {

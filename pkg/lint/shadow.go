@@ -26,6 +26,7 @@ func (l *linter) shadowed(r *rule) bool {
 	if by := l.deciders(r.clause(), r.index, true); by != nil {
 		l.report(facts.LintShadowedPath, r, r.At, "rule %q is asked only where a path leads elsewhere than it says (a link, another mount): as they are written, %s are decided above it by %s; move it above",
 			r.Name, quoted(source.Values), places(by))
+		r.spelled = true
 	}
 	return false
 }
@@ -34,8 +35,8 @@ func (l *linter) shadowed(r *rule) bool {
 // or several that share the values of one key. nil where there are none.
 func (l *linter) deciders(c clause, below int, spelling bool) []*rule {
 	one := func(c clause) *rule {
-		for i := range l.rules[:below] {
-			if r := &l.rules[i]; r.decides() && r.clause().covers(c, spelling) {
+		for _, i := range l.above(c, below, spelling) {
+			if r := &l.rules[i]; r.decides() && r.clause().covers(c, spelling, l.memory) {
 				return r
 			}
 		}

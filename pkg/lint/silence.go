@@ -42,7 +42,7 @@ func (l *linter) ignoredBy(r *rule) []policy.Ignored {
 
 func (l *linter) unused(r *rule, ignored []policy.Ignored, used map[string]bool) {
 	for _, i := range ignored {
-		depends := i.Code == facts.LintNoSuchFact && l.options.NRI == "" // on what is not known here
+		depends := i.Code == facts.LintNoSuchFact && l.options.NRI == "" || i.Code == facts.LintSkipped || i.Code == facts.LintNotCompared // on what is not known here
 		if !used[i.At.String()] && !depends && i.Code != facts.LintIgnoreUnused {
 			l.report(facts.LintIgnoreUnused, r, i.At, "lint_ignore = [%q] silences nothing here: leave it out, so that it hides no later mistake", i.Code)
 		}

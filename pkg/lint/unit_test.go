@@ -112,6 +112,34 @@ func FuzzAlternatives(f *testing.F) {
 	})
 }
 
+// TestTenThousandRulesAreLinted, the most there are, in little work where a path
+// or a name tells them apart; where none does, the rest is said not to be compared.
+func TestTenThousandRulesAreLinted(t *testing.T) {
+	for _, test := range []struct {
+		name, rule string
+		want       []facts.LintCode
+		work       int
+	}{
+		{"by source", "match.source=['/a%[1]d/**']\nmatch.namespace=['a*%[1]d','*b']\naction='allow'\n", nil, 500_000},
+		{"by source, denied", "match.source=['/a%[1]d/**']\nmatch.namespace=['a*%[1]d','*b']\naction='deny'\n", []facts.LintCode{facts.LintWayAround}, mostWork},
+		{"by name", "match.pod=['p*']\nmatch.namespace=['n%d']\naction='deny'\n", nil, 500_000},
+		{"by globs", "match.namespace=['*n%d','x*']\naction='deny'\n", []facts.LintCode{facts.LintNotCompared}, mostWork},
+	} {
+		var b strings.Builder
+		b.WriteString(head + "lint_ignore = [\"MW211\"]\n") // reasons would not fit
+		for i := range policy.MaxRules - 1 {
+			fmt.Fprintf(&b, "[[rule]]\nname='%d'\n", i)
+			fmt.Fprintf(&b, test.rule, i)
+		}
+		b.WriteString("[[rule]]\nname=\"last\"\nmatch.propagation = [\"shared\"]\naction = \"deny\"\n")
+		found := with(t, b.String(), Options{work: test.work})
+		slices.Sort(found)
+		if got := slices.Compact(found); !slices.Equal(got, test.want) {
+			t.Errorf("%s: findings %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
 // TestALargePolicyIsLinted: the time that pairs of rules take stays bounded.
 func TestALargePolicyIsLinted(t *testing.T) {
 	var b strings.Builder
