@@ -7,22 +7,24 @@ import (
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/internal/file"
 	"github.com/mountward/mountward/pkg/policyfile"
+	"github.com/mountward/mountward/pkg/policytest"
 )
 
 // filesAt returns the paths that globs name, from a directory; what they are is
 // for the error.
-func filesAt(dir, what string, globs []string) ([]string, error) {
+func filesAt(dir, what string, globs []policytest.Glob) ([]string, error) {
 	var paths []string
-	for _, glob := range globs {
+	for _, g := range globs {
+		glob := g.Text
 		if !filepath.IsAbs(glob) {
 			glob = filepath.Join(dir, glob)
 		}
 		found, err := filepath.Glob(glob)
 		if err != nil {
-			return nil, fmt.Errorf("find %s %s: %w", what, show.Word(glob), err)
+			return nil, fmt.Errorf("%s: find %s %s: %w", show.Word(g.At), what, show.Word(glob), err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("find %s %s: there is no such file", what, show.Word(glob))
+			return nil, fmt.Errorf("%s: find %s %s: there is no such file", show.Word(g.At), what, show.Word(glob))
 		}
 		paths = append(paths, found...)
 	}

@@ -104,7 +104,7 @@ func checkWorkloads(p *policy.Policy, f *policytest.File) *show.TestWorkloads {
 	w := &show.TestWorkloads{Table: name}
 	table, err := readTable(name, f.Host)
 	if err != nil {
-		w.Error = err.Error()
+		w.Error = f.Workloads.At + ": " + err.Error()
 		return w
 	}
 	w.Containers = table.Containers()

@@ -8,7 +8,7 @@ import (
 // mostWork is how many values of rules are compared with one another, a few
 // seconds of it. Rules that are told apart by a plain name or by the literal
 // part of a path need nearly none of it, ten thousand of them too.
-const mostWork = 20_000_000
+const mostWork = 10_000_000
 
 // memory is what is known of globs already, and how much work is left. Work is
 // counted and not timed: a policy has the same findings on every machine.

@@ -112,7 +112,7 @@ func (l *linter) within(glob string) (string, bool) {
 // decided returns what rules among themselves decide about a witness that mounts
 // a path which leads where it says, and false where too much was asked.
 func (l *linter) decided(c facts.Container, at string, places []int) (policy.Decision, bool) {
-	if !l.memory.spend(len(l.rules)/10 + 10*len(places)) { // the globs of all rules are bound
+	if !l.memory.spend(len(l.rules)/20 + 10*len(places)) { // the globs of all rules are bound
 		return policy.Decision{}, false
 	}
 	m := c.Mounts[0]

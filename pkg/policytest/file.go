@@ -7,11 +7,17 @@ import (
 // File is a test file that was found to be right.
 type File struct {
 	Name      string
-	Policy    []string // globs of policies, from the test file's directory
-	DropIns   []string // globs of more drop-ins for each of them, from the same
-	Host      Host     // of the table of workloads
+	Policy    []Glob // of policies, from the test file's directory
+	DropIns   []Glob // of more drop-ins for each of them, from the same
+	Host      Host   // of the table of workloads
 	Cases     []Case
 	Workloads *Workloads // nil where the file names no table
+}
+
+// Glob names files.
+type Glob struct {
+	Text string
+	At   string // FILE:LINE:COLUMN
 }
 
 // Case is one test: a container on a host, and what is expected.
@@ -39,6 +45,7 @@ func (e Expect) Any() bool { return e != Expect{} }
 // Workloads names a table of workloads that the policy must not break.
 type Workloads struct {
 	Table  string // from the test file's directory
+	At     string // FILE:LINE:COLUMN of it
 	Breaks []Named
 }
 

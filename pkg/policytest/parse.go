@@ -48,7 +48,7 @@ func (p *parser) line(at ...any) string {
 }
 
 func (p *parser) file(name string, raw *rawFile) *File {
-	f := &File{Name: name, Policy: raw.Policy, DropIns: raw.DropIns}
+	f := &File{Name: name, Policy: p.globs("policy", raw.Policy), DropIns: p.globs("drop_ins", raw.DropIns)}
 	if len(raw.Policy) == 0 {
 		p.fail([]any{"policy"}, `"policy" is missing: name the policy that is tested, such as policy = ["policy.toml"]`)
 	}
@@ -84,6 +84,14 @@ func (p *parser) file(name string, raw *rawFile) *File {
 	return f
 }
 
+func (p *parser) globs(key string, texts []string) []Glob {
+	var all []Glob
+	for i, text := range texts {
+		all = append(all, Glob{text, p.document.At(key, i).String()})
+	}
+	return all
+}
+
 func (p *parser) workloads(raw *rawWorkloads) *Workloads {
 	if raw == nil {
 		return nil
@@ -91,7 +99,7 @@ func (p *parser) workloads(raw *rawWorkloads) *Workloads {
 	if raw.Table == "" {
 		p.fail([]any{"workloads", "table"}, `"table" is missing: name the CSV file with the workloads`)
 	}
-	w := &Workloads{Table: raw.Table}
+	w := &Workloads{Table: raw.Table, At: p.document.At("workloads", "table").String()}
 	for i, glob := range raw.Breaks {
 		at := []any{"workloads", "breaks", i}
 		p.oneLine(at, "breaks", glob)

@@ -90,8 +90,10 @@ options = ["bind", "shared"]
 	ofTest := host
 	ofTest.RuntimeRoot = "/srv/containerd"
 	want := &File{
-		Name: "x_test.toml", Policy: []string{"a.toml", "policy.d/*.toml"}, DropIns: []string{"b.toml"}, Host: host,
-		Workloads: &Workloads{Table: "w.csv", Breaks: []Named{{"A / *", "x_test.toml:18"}}},
+		Name: "x_test.toml", Host: host,
+		Policy:    []Glob{{"a.toml", "x_test.toml:2:11"}, {"policy.d/*.toml", "x_test.toml:2:21"}},
+		DropIns:   []Glob{{"b.toml", "x_test.toml:3:13"}},
+		Workloads: &Workloads{Table: "w.csv", At: "x_test.toml:17:1", Breaks: []Named{{"A / *", "x_test.toml:18"}}},
 		Cases: []Case{{
 			Name: "first", Position: "x_test.toml:20", Host: ofTest,
 			Container: facts.Container{

@@ -77,20 +77,32 @@ func TestRolesOfATableAreComputedFromTheWholeContainer(t *testing.T) {
 
 func TestATableThatIsNotUnderstoodIsAnError(t *testing.T) {
 	for _, test := range []struct{ table, want string }{
-		{"", `t.csv:1: column "source" is missing`},
-		{columns, "t.csv: the table has no workload"},
-		{"project,workload\n", `t.csv:1: column "source" is missing`},
-		{strings.Replace(columns, "privileged", "privleged", 1), `t.csv:1: unknown column "privleged"`},
-		{"source," + columns, `t.csv:1: column "source" is there twice`},
-		{columns + "s,P,w,c,/x,/x,,rw\n", "t.csv: record on line 2: wrong number of fields"},
-		{columns + "s,P,w,c,/x,/x,,rw,yes\ns,P,w,c,x,/x,,rw,yes\n", `t.csv:3: hostPath "x" is no absolute path`},
-		{columns + "s,P,w,c,/x,/x,rshared,rw,yes\n", `t.csv:2: mountPropagation "rshared" is none of None`},
-		{columns + "s,P,w,c,/x,/x,,true,yes\n", `t.csv:2: readOnly "true" is neither`},
-		{columns + "s,P,w,c,/x,/x,,rw,true\n", `t.csv:2: privileged "true" is neither`},
+		{"", `t.csv:1:1: column "source" is missing`},
+		{columns, "t.csv:1:1: the table has no workload"},
+		{"project,workload\n", `t.csv:1:1: column "source" is missing`},
+		{strings.Replace(columns, "privileged", "privleged", 1), `t.csv:1:1: unknown column "privleged"`},
+		{"source," + columns, `t.csv:1:1: column "source" is there twice`},
+		{columns + "s,P,w,c,/x,/x,,rw\n", "t.csv:2:1: the line has more or fewer cells than the first one"},
+		{columns + "s,P,w,c,/x,/x,,rw,yes\ns,P,w,c,x,/x,,rw,yes\n", `t.csv:3:9: hostPath "x" is no absolute path`},
+		{columns + "s,P,w,c,/x,/x,rshared,rw,yes\n", `t.csv:2:15: mountPropagation "rshared" is none of None`},
+		{columns + "s,P,w,c,/x,/x,,true,yes\n", `t.csv:2:16: readOnly "true" is neither`},
+		{columns + "s,P,w,c,/x,/x,,rw,true\n", `t.csv:2:19: privileged "true" is neither`},
+		{columns + "s,P,w,c,/x,/x,Bidirectional,rw,no\n", `t.csv:2:15: the API server takes Bidirectional of privileged containers only`},
+		{columns + "s,P,w,c,/x,\"/x,,rw,yes\n", "t.csv:2:24: extraneous or missing"},
 	} {
 		_, err := ParseTable("t.csv", strings.NewReader(test.table), DefaultHost())
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%q: got %v, want %s", test.table, err, test.want)
+		}
+	}
+}
+
+// TestATableFromExcelIsRead: it writes a byte order mark first.
+func TestATableFromExcelIsRead(t *testing.T) {
+	for _, text := range []string{"\ufeff" + columns, "\ufeff\"source\"" + strings.TrimPrefix(columns, "source")} {
+		table, err := ParseTable("t.csv", strings.NewReader(text+"s,P,w,c,/x,/x,,rw,yes\r\n"), DefaultHost())
+		if err != nil || table.Containers() != 1 {
+			t.Errorf("%v", err)
 		}
 	}
 }

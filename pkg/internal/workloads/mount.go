@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -27,7 +26,7 @@ func (r row) mount(root string) (facts.Mount, error) {
 		m.Source = "/var/lib/longhorn/engine-binaries"
 	}
 	if !path.IsAbs(m.Source) {
-		return m, fmt.Errorf("hostPath %q is no absolute path", m.Source)
+		return m, wrong("hostPath", "hostPath %q is no absolute path", m.Source)
 	}
 	if rest, ok := strings.CutPrefix(m.Source, "/var/lib/kubelet"); ok && root != "" && (rest == "" || rest[0] == '/') {
 		m.Source = root + rest
@@ -37,14 +36,17 @@ func (r row) mount(root string) (facts.Mount, error) {
 	}
 	word, ok := propagation(r.get("mountPropagation"))
 	if !ok {
-		return m, fmt.Errorf("mountPropagation %q is none of None, HostToContainer and Bidirectional", r.get("mountPropagation"))
+		return m, wrong("mountPropagation", "mountPropagation %q is none of None, HostToContainer and Bidirectional", r.get("mountPropagation"))
 	}
 	mode, ok := map[string]string{"ro": "ro", "rw": "rw", "ro/rw": "rw"}[r.get("readOnly")]
 	if !ok {
-		return m, fmt.Errorf("readOnly %q is neither ro nor rw", r.get("readOnly"))
+		return m, wrong("readOnly", "readOnly %q is neither ro nor rw", r.get("readOnly"))
 	}
 	if p := r.get("privileged"); p != "yes" && p != "no" {
-		return m, fmt.Errorf("privileged %q is neither yes nor no", p)
+		return m, wrong("privileged", "privileged %q is neither yes nor no", p)
+	}
+	if r.get("mountPropagation") == facts.Shared.Kubernetes() && r.get("privileged") == "no" {
+		return m, wrong("mountPropagation", "the API server takes Bidirectional of privileged containers only")
 	}
 	m.Options = append(m.Options, word, mode)
 	return m, nil

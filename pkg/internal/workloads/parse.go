@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -25,14 +26,14 @@ const ColumnNamespace = "namespace"
 // A cell holds what a manifest has, or in some places what its chart computes;
 // see [mount].
 func Parse(name string, r io.Reader, root string) ([]Workload, error) {
-	table := csv.NewReader(r)
+	table := csv.NewReader(withoutMark(r))
 	header, err := table.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, unread(name, err)
 	}
 	columns, err := columnsOf(header)
 	if err != nil {
-		return nil, fmt.Errorf("%s:1: %w", name, err)
+		return nil, fmt.Errorf("%s:1:1: %w", name, err)
 	}
 	var all []Workload
 	index := map[[5]string]int{}
@@ -42,13 +43,17 @@ func Parse(name string, r io.Reader, root string) ([]Workload, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, unread(name, err)
 		}
 		row := row{columns, record}
 		m, err := row.mount(root)
 		if err != nil {
-			line, _ := table.FieldPos(0)
-			return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+			cell := 0
+			if wrong := (wrongCell{}); errors.As(err, &wrong) {
+				cell = columns[wrong.column]
+			}
+			line, column := table.FieldPos(cell)
+			return nil, fmt.Errorf("%s:%d:%d: %w", name, line, column, err)
 		}
 		group := [5]string{row.get("source"), row.get("project"), row.get("workload"), row.get("container"), row.get(ColumnNamespace)}
 		i, ok := index[group]
@@ -60,9 +65,40 @@ func Parse(name string, r io.Reader, root string) ([]Workload, error) {
 		all[i].Container.Mounts = append(all[i].Container.Mounts, m)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: the table has no workload", name)
+		return nil, fmt.Errorf("%s:1:1: the table has no workload", name)
 	}
 	return all, nil
+}
+
+// withoutMark takes off the byte order mark that Excel writes.
+func withoutMark(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if start, err := b.Peek(3); err == nil && string(start) == "\ufeff" {
+		_, _ = b.Discard(3) // which are there
+	}
+	return b
+}
+
+// unread tells where a table is no table.
+func unread(name string, err error) error {
+	var at *csv.ParseError
+	switch {
+	case !errors.As(err, &at):
+		return fmt.Errorf("%s: %w", name, err)
+	case errors.Is(err, csv.ErrFieldCount):
+		return fmt.Errorf("%s:%d:%d: the line has more or fewer cells than the first one", name, at.Line, at.Column)
+	default:
+		return fmt.Errorf("%s:%d:%d: %w", name, at.Line, at.Column, at.Err)
+	}
+}
+
+// wrongCell is what is wrong in a column of a line.
+type wrongCell struct{ column, message string }
+
+func (w wrongCell) Error() string { return w.message }
+
+func wrong(column, format string, args ...any) error {
+	return wrongCell{column, fmt.Sprintf(format, args...)}
 }
 
 func columnsOf(header []string) (map[string]int, error) {
