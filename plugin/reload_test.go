@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -183,22 +182,23 @@ func TestTheLastGoodPolicyHoldsAllFiles(t *testing.T) {
 	d.start("")
 	good := d.force.Load().policy.SHA256
 	d.close()
-	for name, spoil := range map[string]func(){
-		"a bad drop-in": func() { n.drop("20-b.toml", "x") },
-		"no main file":  func() { n.must(os.Remove(n.policy)) },
-		"not even the directory": func() {
-			n.must(errors.Join(os.RemoveAll(n.policy), os.RemoveAll(filepath.Join(n.dir, "policy.d"))))
-		},
+	for _, test := range []struct { // each on top of the one before
+		name  string
+		spoil func()
+	}{
+		{"a bad drop-in", func() { n.drop("20-b.toml", "x") }},
+		{"no main file", func() { n.must(os.Remove(n.policy)) }},
+		{"not even the directory", func() { n.must(os.RemoveAll(filepath.Join(n.dir, "policy.d"))) }},
 	} {
-		spoil()
+		test.spoil()
 		d := n.daemon()
 		d.start("")
 		f := d.force.Load()
 		if f.origin != policyfile.OriginLastGood || f.policy.SHA256 != good || len(f.policy.Rules) != 3 || d.state.mistakes() == nil {
-			t.Errorf("%s: %+v from %s, mistakes %v", name, f.policy, f.origin, d.state.mistakes())
+			t.Errorf("%s: %+v from %s, mistakes %v", test.name, f.policy, f.origin, d.state.mistakes())
 		}
 		if got, want := f.policy.Rules[2].Position, filepath.Join(n.dir, "policy.d", "20-b.toml")+":1"; got != want {
-			t.Errorf("%s: the last rule stands at %s, want %s", name, got, want)
+			t.Errorf("%s: the last rule stands at %s, want %s", test.name, got, want)
 		}
 		d.close()
 	}

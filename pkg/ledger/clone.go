@@ -31,7 +31,7 @@ func clone(e Entry) Entry {
 
 // own copies what a mount points to.
 func own(m *facts.Mount) {
-	m.Volume, m.Storage = facts.Volume{}, nil // found out anew where they are asked for
+	m.Leads, m.Volume, m.Storage = facts.Identity{}, facts.Volume{}, nil // found out anew where they are asked for
 	m.Options = slices.Clone(m.Options)
 	if m.Host != nil {
 		host := *m.Host

@@ -97,7 +97,7 @@ options = ["bind", "shared"]
 		Cases: []Case{{
 			Name: "first", Position: "x_test.toml:20", Host: ofTest,
 			Container: facts.Container{
-				ID: "i", Name: "c", Image: "registry/image:1", UserNamespace: true, Privileged: facts.CannotTell("the test says so"),
+				ID: "i", Name: "c", Image: "docker.io/registry/image:1", UserNamespace: true, Privileged: facts.CannotTell("the test says so"),
 				Pod: facts.Pod{
 					ID: "s", Namespace: "ns", Name: "pod-0", UID: "u", Labels: map[string]string{"app": "x"},
 					Annotations: map[string]string{"a.b/c": "d", facts.AnnotationConfigSource: "file"}, Runtime: "kata",

@@ -98,16 +98,18 @@ func (p *explainPage) mount(m ExplainedMount, hazards []facts.Hazard) {
 
 // verb is what is decided.
 func (m ExplainedMount) verb() string {
-	text := string(m.Action)
-	switch {
-	case m.Result == facts.Left && m.NotRefused:
+	if m.Result == facts.Left && m.NotRefused {
 		return "not refused, a static pod never is (" + m.denied() + ")"
-	case m.Action == facts.ActionDeny, m.Result == facts.Refused:
+	}
+	text := string(m.Action)
+	if m.Action == facts.ActionDeny || m.Result == facts.Refused {
 		text = m.denied()
-	case m.Action == facts.ActionSet && m.Wanted != facts.Unset:
-		text += " " + asked(m.Wanted)
-	case m.Action == facts.ActionSet:
-		text += " " + asked(m.Decided)
+	} else if m.Action == facts.ActionSet {
+		to := m.Wanted
+		if to == facts.Unset {
+			to = m.Decided
+		}
+		text += " " + asked(to)
 	}
 	if m.Verdict == VerdictUnknown {
 		text = "cannot tell (" + text + ")"
