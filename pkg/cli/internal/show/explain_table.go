@@ -119,15 +119,14 @@ func (m ExplainedMount) verb() string {
 
 // denied is what is decided about a mount that is refused.
 func (m ExplainedMount) denied() string {
-	switch {
-	case m.Action == facts.ActionSet:
+	if m.Action == facts.ActionDeny {
+		return "DENY"
+	}
+	if m.Action == facts.ActionSet {
 		to := option(m.Decision.Propagation)
 		return Line(fmt.Sprintf("DENY (set %s cannot come true: %s)", to, strings.TrimPrefix(m.Reason, "cannot be "+to+": ")))
-	case m.Action == facts.ActionDeny:
-		return "DENY"
-	default:
-		return "DENY, for a hazard"
 	}
+	return "DENY, for a hazard"
 }
 
 // becomes tells what the specification has after the decision.
