@@ -123,7 +123,7 @@ func TestTenThousandRulesAreLinted(t *testing.T) {
 		{"by source", "match.source=['/a%[1]d/**']\nmatch.namespace=['a*%[1]d','*b']\naction='allow'\n", nil, 500_000},
 		{"by source, denied", "match.source=['/a%[1]d/**']\nmatch.namespace=['a*%[1]d','*b']\naction='deny'\n", []facts.LintCode{facts.LintWayAround}, mostWork},
 		{"by name", "match.pod=['p*']\nmatch.namespace=['n%d']\naction='deny'\n", nil, 500_000},
-		{"by globs", "match.namespace=['*n%d','x*']\naction='deny'\n", []facts.LintCode{facts.LintNotCompared}, mostWork},
+		{"by globs", "match.namespace=['*n%d','x*']\naction='deny'\n", []facts.LintCode{facts.LintNotCompared}, 500_000},
 	} {
 		var b strings.Builder
 		b.WriteString(head + "lint_ignore = [\"MW211\"]\n") // reasons would not fit
