@@ -3,6 +3,7 @@ package vap
 import (
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,9 +68,9 @@ func expression(t *testing.T, e string) func(string) bool {
 		return func(p string) bool { return quote(p) == text }
 	}
 	literal := strings.TrimSuffix(strings.TrimPrefix(e, "p.matches("), ")")
-	text := strings.ReplaceAll(strings.ReplaceAll(strings.Trim(literal, `"`), `\\`, `\`), `\"`, `"`)
-	if quote(text) != literal {
-		t.Fatalf("%s is not what %q is written as", literal, text)
+	text, err := strconv.Unquote(literal) // what quote writes, Go and CEL read alike
+	if err != nil || quote(text) != literal {
+		t.Fatalf("%s is not what %q is written as: %v", literal, text, err)
 	}
 	return regexp.MustCompile(text).MatchString
 }
@@ -103,6 +104,7 @@ func FuzzGlobsAreTranslatedExactly(f *testing.F) {
 	f.Add("a*/**", "ab/c")
 	f.Add("{a,b/c}[^x-z]?", "b/cde")
 	f.Add("**/a/**/b", "a/x/b")
+	f.Add("*\x1f\U0001F600\"", "a\x1f\U0001F600\"")
 	f.Fuzz(func(t *testing.T, glob, below string) {
 		prefix, rest, _, err := (policy.Vars{}).Split("/x/" + glob)
 		g := pathGlob{prefix, rest}
