@@ -92,6 +92,8 @@ func apart(t *testing.T) *node {
 }
 
 func (n *node) text(d *daemon) string {
+	d.reload.Lock() // who loads a policy holds it until that is recorded
+	defer d.reload.Unlock()
 	return (&node{tb: n.tb, dir: filepath.Dir(n.dir)}).trail(d)
 }
 
