@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/mountward/mountward/pkg/internal/file"
 )
 
 const (
@@ -50,7 +52,7 @@ func (l *Ledger) check() error {
 	info, err := os.Stat(l.dir)
 	switch {
 	case err != nil:
-		return bare(err)
+		return file.Bare(err)
 	case !info.IsDir():
 		return syscall.ENOTDIR
 	case info.Mode().Perm()&0o022 != 0:
@@ -71,7 +73,7 @@ func (l *Ledger) write(id string, data []byte) error {
 		err = os.Rename(temporary, l.path(id))
 	}
 	if err != nil {
-		return bare(errors.Join(err, ignoreAbsent(os.Remove(temporary))))
+		return file.Bare(errors.Join(err, ignoreAbsent(os.Remove(temporary))))
 	}
 	return nil
 }
@@ -80,14 +82,14 @@ func (l *Ledger) read(id string) ([]byte, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(l.path(id), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(l.path(id), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, bare(err)
+		return nil, file.Bare(err)
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
-		return nil, bare(err)
+		return nil, file.Bare(err)
 	}
 	if len(data) > maxSize {
 		return nil, fmt.Errorf("larger than %d bytes", maxSize)
@@ -100,19 +102,4 @@ func ignoreAbsent(err error) error {
 		return nil
 	}
 	return err
-}
-
-// bare takes the operation and the path off an error of package os; the caller
-// names both in its own words.
-func bare(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &link):
-		return link.Err
-	default:
-		return err
-	}
 }

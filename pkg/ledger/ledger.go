@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/file"
 )
 
 // Entry is what was asked and decided for one container.
@@ -111,7 +112,7 @@ func (l *Ledger) Remove(id string) error {
 	l.mu.Unlock()
 	for _, path := range []string{l.path(id), l.temporary(id)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove ledger entry %s: %w", path, bare(err))
+			return fmt.Errorf("remove ledger entry %s: %w", path, file.Bare(err))
 		}
 	}
 	return nil
@@ -123,11 +124,11 @@ func (l *Ledger) List() ([]string, error) {
 	defer l.files.Unlock()
 	files, err := os.ReadDir(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list ledger %s: %w", l.dir, bare(err))
+		return nil, fmt.Errorf("list ledger %s: %w", l.dir, file.Bare(err))
 	}
 	var ids []string
-	for _, file := range files {
-		id, ok := strings.CutSuffix(file.Name(), extension)
+	for _, entry := range files {
+		id, ok := strings.CutSuffix(entry.Name(), extension)
 		if ok && checkID(id) == nil {
 			ids = append(ids, id)
 		}
