@@ -45,16 +45,16 @@ func TestConnectionsThatBreakWhileTheyAreMade(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			from := s.records()
-			wire.breakNext(test.breaks)
+			// More than one may break: where the end overtakes the answer, the
+			// stub has not been registered.
+			wire.breakAll(test.breaks)
 			s.says(from, test.said)
+			wire.mend()
 			s.says(from, ward.Synchronized)
 			c := one(dir.Path)
 			c.Namespace = "set-rslave"
 			if got := s.Table(s.runOne(c)).At("/data").Propagation(); got != "private,slave" {
 				t.Errorf("/data is %s, want it raised", got)
-			}
-			if broken := wire.broken(); broken != 1 {
-				t.Errorf("%d connections broke, want one", broken)
 			}
 		})
 	}

@@ -28,8 +28,7 @@ type wire struct {
 	close         func() // ends it with its connections; it may be called again
 
 	mu     sync.Mutex
-	next   way
-	count  int // of broken ones since breakNext
+	how    way // of the connections to come
 	open   map[net.Conn]bool
 	closed bool
 }
@@ -63,18 +62,19 @@ func wireTo(t *testing.T, runtime, path string) *wire {
 	return w
 }
 
-// breakNext ends what is connected, and has the next connection break.
-func (w *wire) breakNext(how way) {
-	w.mu.Lock()
-	w.next, w.count = how, 0
-	w.mu.Unlock()
+// breakAll ends what is connected, and has every connection break that comes.
+func (w *wire) breakAll(how way) {
+	w.become(how)
 	w.end()
 }
 
-func (w *wire) broken() int {
+// mend leaves the connections to come whole.
+func (w *wire) mend() { w.become(whole) }
+
+func (w *wire) become(how way) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.count
+	w.how = how
 }
 
 func (w *wire) end() {
@@ -97,10 +97,7 @@ func (w *wire) carry(plugin net.Conn) {
 		w.mu.Unlock()
 		return
 	}
-	how := w.next
-	if w.next = whole; how != whole {
-		w.count++
-	}
+	how := w.how
 	w.open[plugin], w.open[runtime] = true, true
 	w.mu.Unlock()
 	defer func() {
@@ -127,23 +124,28 @@ func (w *wire) carry(plugin net.Conn) {
 
 // toPlugin carries frames of NRI's multiplexer: an ID and a length of 32 bits
 // each, and what is sent. The runtime's first call on the plugin's service is
-// Configure; what it answers to RegisterPlugin comes on the other connection.
+// Configure; what it answers to RegisterPlugin comes on the other connection,
+// before it or after. A connection that breaks there does so once the plugin has
+// been answered and would be configured.
 func (w *wire) toPlugin(plugin io.Writer, runtime io.Reader, how way) {
-	for {
+	answered, configures := false, false
+	for how == whole || !answered || !configures {
 		var header [8]byte
 		if _, err := io.ReadFull(runtime, header[:]); err != nil {
-			return
-		}
-		id := multiplex.ConnID(binary.BigEndian.Uint32(header[:4]))
-		if how != whole && id == multiplex.PluginServiceConn {
 			return
 		}
 		frame := append(header[:], make([]byte, binary.BigEndian.Uint32(header[4:]))...)
 		if _, err := io.ReadFull(runtime, frame[len(header):]); err != nil {
 			return
 		}
+		id := multiplex.ConnID(binary.BigEndian.Uint32(header[:4]))
+		if how != whole && id == multiplex.PluginServiceConn {
+			configures = true
+			continue
+		}
 		if _, err := plugin.Write(frame); err != nil {
 			return
 		}
+		answered = true
 	}
 }
