@@ -70,7 +70,7 @@ func TestANamespaceOfAProcessIsFoundWithIt(t *testing.T) {
 			t.Errorf("%s: %s, owner user:[%d]", rung, diff, n.User)
 		}
 		who, ok := c.Process(p.Pid)
-		if !ok || who.Parent != os.Getpid() || who.UID != 0 || who.User != firstUserNS || who.Kernel || who.Thread != 0 || who.Comm != "exe" {
+		if !ok || who.Parent != os.Getpid() || who.UID == nil || *who.UID != 0 || who.User != firstUserNS || who.Kernel || who.Thread != 0 || who.Comm != "exe" {
 			t.Errorf("%s: %+v", rung, who)
 		}
 		if age := time.Since(who.Started); age < -time.Minute || age > time.Hour {

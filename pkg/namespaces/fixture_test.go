@@ -138,7 +138,7 @@ func TestATextOfProcfsIsACensus(t *testing.T) {
 	if p, _ := c.Process(70); p.Owner.ContainerID != idA || !strings.Contains(p.Owner.Why, "user") {
 		t.Errorf("a cgroup that a user named: %+v", p.Owner)
 	}
-	if p, _ := c.Process(20); p.Comm != ") 1 2 (" || p.UID != 1000 || p.Parent != 19 || p.Started.UnixMilli() != 1700000002500 || p.Owner.PodUID != uid {
+	if p, _ := c.Process(20); p.Comm != ") 1 2 (" || p.UID == nil || *p.UID != 1000 || p.Parent != 19 || p.Started.UnixMilli() != 1700000002500 || p.Owner.PodUID != uid {
 		t.Errorf("%+v", p)
 	}
 	for _, n := range c.Namespaces {

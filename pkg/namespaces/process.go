@@ -9,7 +9,7 @@ type Process struct {
 	Thread  int       // 0, or the id of the thread, where PID is its process
 	Comm    string    // any byte but a newline can be in it
 	Started time.Time // zero: not known
-	UID     uint32    // effective, as our user namespace counts
+	UID     *uint32   // effective, as our user namespace counts; nil: not known
 	User    uint64    // inode of its user namespace; 0: not known
 	Parent  int
 	Owner   Owner

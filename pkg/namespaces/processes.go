@@ -122,7 +122,7 @@ func readProcess(proc string, pid int, boot time.Time) ([]located, error) {
 	p.User, _ = task.Namespace("ns/user") // 0: not known
 	if !s.kernel {
 		if text, err := task.Read("status", maxSmallFile); err == nil {
-			p.UID, _ = effectiveUID(text)
+			p.UID = effectiveUID(text)
 		}
 		if text, err := task.Read("cgroup", maxSmallFile); err == nil {
 			p.Owner = ownerByCgroup(string(text))

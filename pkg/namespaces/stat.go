@@ -72,16 +72,19 @@ func bootTime(text []byte) time.Time {
 }
 
 // effectiveUID reads /proc/<pid>/status. A name in it has its newlines escaped.
-func effectiveUID(text []byte) (uint32, bool) {
+func effectiveUID(text []byte) *uint32 {
 	for line := range bytes.Lines(text) {
 		if ids, ok := bytes.CutPrefix(line, []byte("Uid:")); ok {
 			fields := strings.Fields(string(ids))
 			if len(fields) < 2 {
-				return 0, false
+				return nil
 			}
 			uid, err := strconv.ParseUint(fields[1], 10, 32)
-			return uint32(uid), err == nil
+			if err != nil {
+				return nil
+			}
+			return new(uint32(uid))
 		}
 	}
-	return 0, false
+	return nil
 }

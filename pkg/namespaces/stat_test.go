@@ -29,12 +29,12 @@ func TestTheLineOfAProcessIsReadWhateverItsName(t *testing.T) {
 }
 
 func TestTheUserAndTheBootAreFoundOrNotKnown(t *testing.T) {
-	if id, ok := effectiveUID([]byte("Name:\ta\\nUid: 5\nUid:\t1\t1000\t2\t3\n")); !ok || id != 1000 {
-		t.Errorf("%d %t", id, ok)
+	if id := effectiveUID([]byte("Name:\ta\\nUid: 5\nUid:\t1\t1000\t2\t3\n")); id == nil || *id != 1000 {
+		t.Errorf("%v, want 1000", id)
 	}
 	for _, bad := range []string{"", "Uid:\t1\n", "Uid:\t1\tx\n", "Uid:\t1\t99999999999\n"} {
-		if id, ok := effectiveUID([]byte(bad)); ok {
-			t.Errorf("%q: %d", bad, id)
+		if id := effectiveUID([]byte(bad)); id != nil {
+			t.Errorf("%q: %d", bad, *id)
 		}
 	}
 	if at := bootTime([]byte("cpu 1\nbtime 1700000000\nprocesses 1\n")); at.Unix() != 1700000000 {

@@ -154,7 +154,7 @@ type Process struct {
 	PID     int       `json:"pid"`
 	Comm    string    `json:"comm,omitempty"`
 	Started time.Time `json:"started,omitzero"`
-	UID     uint32    `json:"uid"`
+	UID     *uint32   `json:"uid,omitempty"` // effective; nil: not known
 	User    uint64    `json:"user_namespace,omitempty"`
 }
 

@@ -41,7 +41,7 @@ func pinned() Pins {
 					{
 						Kind: pins.KindMount, Where: pins.WhereContainer, Use: pins.UseCopy, Namespace: 4026532701, Owner: agent, Why: "a private copy, taken when the namespace was made: it stays when the host unmounts",
 						Mounts: []pins.Mount{{ID: 903, MountPoint: "/rootfs/mount", Line: line}, {ID: 904, MountPoint: "/rootfs/other"}}, MountsOmitted: 3,
-						Processes: []pins.Process{{PID: 900, Comm: "cadvisor", Started: started}}, Evidence: []pins.Evidence{{Text: line, Show: "grep -n '^903 ' /proc/900/mountinfo"}},
+						Processes: []pins.Process{{PID: 900, Comm: "cadvisor", Started: started, UID: new(uint32)}}, Evidence: []pins.Evidence{{Text: line, Show: "grep -n '^903 ' /proc/900/mountinfo"}},
 						Cures: []pins.Cure{
 							{What: "unmount it there", Commands: []string{"umount -N /proc/900/ns/mnt /rootfs/mount", "umount -N /proc/900/ns/mnt /rootfs/other"}, Cost: "what runs there loses the path"},
 							{What: "restart the container", Commands: []string{"crictl stop 0123456789abcdef"}, Cost: "it is stopped"},
