@@ -70,6 +70,9 @@ func (e Emergency) Write(dir string) error {
 		if err = os.WriteFile(temporary, text, 0o600); err == nil {
 			err = os.Rename(temporary, filepath.Join(dir, noteName))
 		}
+		if err != nil {
+			_ = os.Remove(temporary) // it may not be there
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("note the emergency: %w", err)

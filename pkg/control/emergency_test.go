@@ -75,3 +75,19 @@ func TestEmergencyNote(t *testing.T) {
 		t.Errorf("a pipe: %t, %v; want an error", ok, err)
 	}
 }
+
+func TestANoteThatCannotBeWrittenLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// A directory that is not empty stands where the note would be.
+	if err := os.MkdirAll(filepath.Join(dir, noteName, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Emergency{Until: time.Now()}).Write(dir); err == nil {
+		t.Error("no error")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("%v, %v; want %s alone", left, err, noteName)
+	}
+}
