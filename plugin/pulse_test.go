@@ -98,7 +98,7 @@ func TestReadyOnceTheRuntimeAsksUs(t *testing.T) {
 	}
 	d.state.synchronized()
 	at := m.until("READY=1")
-	if last := at[len(at)-1]; !strings.Contains(last, "STATUS=0 rules (audit), policy ") || !strings.Contains(last, "containerd 2.4.2, no decision yet") {
+	if last := at[len(at)-1]; !strings.Contains(last, "STATUS=mode audit, rules: 0, policy ") || !strings.Contains(last, "containerd 2.4.2, no decision yet") {
 		t.Errorf("ready: %q", last)
 	}
 	d.state.decided(d.now())

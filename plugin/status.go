@@ -120,7 +120,7 @@ func (d *daemon) statusLine() string {
 	if a := d.standsAside(); a != nil {
 		parts = append(parts, "STANDS ASIDE: "+a.why)
 	}
-	policy := fmt.Sprintf("%d rules (%s), policy %.12s", len(f.policy.Rules), f.policy.Mode, f.policy.SHA256)
+	policy := fmt.Sprintf("mode %s, rules: %d, policy %.12s", f.policy.Mode, len(f.policy.Rules), f.policy.SHA256)
 	if d.state.mistakes() != nil {
 		policy += " in place of one that is wrong"
 	}

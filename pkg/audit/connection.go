@@ -3,6 +3,8 @@ package audit
 import (
 	"fmt"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // The states of a connection to the runtime.
@@ -35,7 +37,7 @@ func (c Connection) describe() description {
 	}
 	switch c.State {
 	case Connected:
-		desc.message = fmt.Sprintf("connected and synchronized with %s, process %d, NRI %s: %s", runtime, c.RuntimePID, word(c.NRI), count(c.Containers, "container"))
+		desc.message = fmt.Sprintf("connected and synchronized with %s, process %d, NRI %s: %s", runtime, c.RuntimePID, word(c.NRI), words.Count(c.Containers, "container"))
 	case Lost:
 		desc.priority = prioWarning
 		desc.message = fmt.Sprintf("lost the connection to %s after %s: nothing is decided until there is a new one", runtime, c.Held.Round(time.Millisecond))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/verify"
 )
 
@@ -78,7 +79,7 @@ func (d Drift) headline() (string, priority) {
 		text += ": " + worst.Reason
 	}
 	if others > 0 {
-		text += fmt.Sprintf("; %s: see MOUNTWARD_MOUNT", count(others, "more mount"))
+		text += fmt.Sprintf("; %s: see MOUNTWARD_MOUNT", words.Count(others, "more mount"))
 	}
 	return text, priority
 }

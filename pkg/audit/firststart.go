@@ -3,6 +3,8 @@ package audit
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // FirstStart is recorded once on a node, after the first synchronization with
@@ -39,7 +41,7 @@ func (s *NamedSum) Add(c Container) {
 func (s FirstStart) describe() description {
 	desc := description{kind: kindFirstStart(), priority: prioNotice}
 	desc.fields.policy(s.Policy)
-	text := fmt.Sprintf("%s ran when mountward first came to this node", count(s.Running, "container"))
+	text := fmt.Sprintf("%s ran when mountward first came to this node", words.Count(s.Running, "container"))
 	var said, named []string
 	for _, part := range []struct {
 		verb string

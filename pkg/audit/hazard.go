@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // Hazard is recorded once a container at CreateContainer, when its list of
@@ -57,10 +58,10 @@ func (h Hazard) headline() string {
 		text = "would refuse, " + text
 	}
 	if more := len(h.Hazards) - 1; more > 0 {
-		text += fmt.Sprintf("; %s: see MOUNTWARD_HAZARD_TEXT", count(more, "more hazard"))
+		text += fmt.Sprintf("; %s: see MOUNTWARD_HAZARD_TEXT", words.Count(more, "more hazard"))
 	}
 	if h.Repeated > 0 {
-		text += fmt.Sprintf(" (repeated %s)", count(h.Repeated, "time"))
+		text += fmt.Sprintf(" (repeated %s)", words.Count(h.Repeated, "time"))
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // headline is the message of a decision: the gravest outcome in full, and how
@@ -26,13 +27,13 @@ func (d Decision) headline() (string, priority) {
 		findings--
 	}
 	if others > 0 {
-		text += fmt.Sprintf("; %s: see MOUNTWARD_MOUNT", count(others, "more mount"))
+		text += fmt.Sprintf("; %s: see MOUNTWARD_MOUNT", words.Count(others, "more mount"))
 	}
 	if findings > 0 {
-		text += fmt.Sprintf("; %s: see MOUNTWARD_FINDING", count(findings, "finding"))
+		text += fmt.Sprintf("; %s: see MOUNTWARD_FINDING", words.Count(findings, "finding"))
 	}
 	if d.Repeated > 0 {
-		text += fmt.Sprintf(" (repeated %s)", count(d.Repeated, "time"))
+		text += fmt.Sprintf(" (repeated %s)", words.Count(d.Repeated, "time"))
 	}
 	return text, priority
 }

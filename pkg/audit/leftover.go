@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -61,7 +62,7 @@ func (l Leftover) headline() string {
 	if more := len(l.Mounts) - maxNamed; more > 0 {
 		named = append(named, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("%s has ended and left %s on the host: %s", l.Container, count(len(l.Mounts), "mount"), strings.Join(named, ", "))
+	return fmt.Sprintf("%s has ended and left %s on the host: %s", l.Container, words.Count(len(l.Mounts), "mount"), strings.Join(named, ", "))
 }
 
 func (l Leftover) copied() (event Event, size int64) {

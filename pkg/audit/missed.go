@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // Missed is recorded once for a container that was created while nobody decided
@@ -60,7 +61,7 @@ func (m Missed) headline() (string, priority) {
 	sentence, _ := Decision{Container: m.Container}.sentence(*grave)
 	text += ": " + sentence
 	if others > 0 {
-		text += fmt.Sprintf("; %s: see MOUNTWARD_MOUNT", count(others, "more mount"))
+		text += fmt.Sprintf("; %s: see MOUNTWARD_MOUNT", words.Count(others, "more mount"))
 	}
 	return text, priority
 }

@@ -1,6 +1,10 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/mountward/mountward/pkg/internal/words"
+)
 
 // Where a policy in force came from.
 const (
@@ -31,7 +35,7 @@ func (p PolicyLoaded) describe() description {
 		text = fmt.Sprintf("last good copy of policy %s in force", word(p.Policy.Name))
 		desc.priority = prioWarning
 	}
-	text += fmt.Sprintf(": mode %s, default %s, %s", p.Policy.Mode, p.Default, count(p.Rules, "rule"))
+	text += fmt.Sprintf(": mode %s, default %s, %s", p.Policy.Mode, p.Default, words.Count(p.Rules, "rule"))
 	if n := len(p.DropIns); n > 0 {
 		text += fmt.Sprintf(" in %d files", 1+n)
 	}
@@ -39,7 +43,7 @@ func (p PolicyLoaded) describe() description {
 		text += ", sha256 " + short(p.Policy.SHA256)
 	}
 	if n := len(p.Problems); n > 0 {
-		text += fmt.Sprintf("; %s with the settings: %s", count(n, "problem"), p.Problems[0])
+		text += fmt.Sprintf("; %s with the settings: %s", words.Count(n, "problem"), p.Problems[0])
 		desc.priority = prioWarning
 	}
 	desc.message = text

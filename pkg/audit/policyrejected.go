@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/internal/strict"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // PolicyError is one error of a policy file.
@@ -87,7 +88,7 @@ func (p PolicyRejected) headline() string {
 		text += ": " + p.Errors[0].String()
 	}
 	if more := len(p.Errors) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %s: see MOUNTWARD_ERROR)", count(more, "more error"))
+		text += fmt.Sprintf(" (and %s: see MOUNTWARD_ERROR)", words.Count(more, "more error"))
 	}
 	return text + "; " + p.InForce.text()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/device"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -105,7 +106,7 @@ func taskMountText(m volumes.Mount) string {
 		parts = append(parts, m.Seen.String())
 	}
 	if m.Submounts != nil {
-		parts = append(parts, count(m.Submounts.Count, "submount"))
+		parts = append(parts, words.Count(m.Submounts.Count, "submount"))
 	}
 	return strings.Join(parts, " ")
 }
@@ -179,9 +180,9 @@ func (t Task) headline() string {
 	if on > maxNamed {
 		named = append(named, fmt.Sprintf("and %d more", on-maxNamed))
 	}
-	text += "; " + count(len(t.Mounts), "mount")
+	text += "; " + words.Count(len(t.Mounts), "mount")
 	if n := len(t.Raw) + t.RawOmitted; n > 0 {
-		text += " and " + count(n, "block device")
+		text += " and " + words.Count(n, "block device")
 	}
 	text += fmt.Sprintf(", %d on logical volumes", on)
 	if on > 0 {

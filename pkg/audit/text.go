@@ -65,11 +65,3 @@ func request(p facts.Propagation) string {
 	}
 	return option(p)
 }
-
-// count is a number with its noun, in the plural where it needs one.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // The queue holds at most so many records, and so many bytes of them: a journal
@@ -123,7 +125,7 @@ func (t *Trail) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		left := len(t.queue)
 		t.abandoned.Store(true)
-		return fmt.Errorf("close audit trail with %s unwritten: %w", count(left, "queued record"), ctx.Err())
+		return fmt.Errorf("close audit trail with %s unwritten: %w", words.Count(left, "queued record"), ctx.Err())
 	}
 }
 

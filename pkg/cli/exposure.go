@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
 	"github.com/mountward/mountward/pkg/exposure"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/target"
 )
 
@@ -105,7 +106,7 @@ func (o *exposureOptions) printReport(c *cobra.Command, l looked[exposed]) error
 	}
 	tellUnknown(c.ErrOrStderr(), e.Unknown)
 	if e.Below > 0 {
-		hint(c.ErrOrStderr(), fmt.Sprintf("with what is mounted below it: %s", plural(e.Below, "mount")))
+		hint(c.ErrOrStderr(), fmt.Sprintf("with what is mounted below it: %s", words.Count(e.Below, "mount")))
 	}
 	return o.verdict(c, l, e.Reached(), len(e.Unknown), "nobody but the node reaches it", e.Namespaces)
 }
@@ -137,13 +138,6 @@ func (o *exposureOptions) verdict(c *cobra.Command, l looked[exposed], found boo
 	case missing > 0:
 		return &exit{code: ExitCannotTell}
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %s, %s; %s\n", nothing, plural(searched, "mount namespace"), plural(l.found.searched.Containers, "container"), l.node.searched())
+	fmt.Fprintf(c.ErrOrStderr(), "mountward: %s: searched %s, %s; %s\n", nothing, words.Count(searched, "mount namespace"), words.Count(l.found.searched.Containers, "container"), l.node.searched())
 	return nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

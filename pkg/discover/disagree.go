@@ -5,6 +5,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // disagree says where what is configured is not what is there.
@@ -19,7 +20,7 @@ func (k *Kubelet) disagree(tables []*hostview.Table) {
 	}
 	k.bound(tables)
 	if l, moved := k.Moved(); moved {
-		k.tell("no volume is mounted below %q, but %d of %d pods are below %q", k.place(), l.Volumes, l.Pods, l.Root)
+		k.tell("no volume is mounted below %q, but below %q: %s of %s", k.place(), l.Root, words.Count(l.Volumes, "volume"), words.Count(l.Pods, "pod"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 const maxArgsFile = 1 << 16 // bytes
@@ -46,7 +47,7 @@ func (n Node) compareRoots(ctx context.Context, k *Kubelet, r Runtime) {
 	}
 	k.Live = liveRoots(tables, said)
 	for _, l := range k.Live {
-		k.Sources = append(k.Sources, Source{FromMounts, l.Root, fmt.Sprintf("%d volumes of %d pods are mounted below it: %s", l.Volumes, l.Pods, l.Line)})
+		k.Sources = append(k.Sources, Source{FromMounts, l.Root, fmt.Sprintf("below it are mounted: %s of %s, as %s", words.Count(l.Volumes, "volume"), words.Count(l.Pods, "pod"), l.Line)})
 	}
 	n.exist(ctx, k)
 	if len(k.Sources) == 0 {

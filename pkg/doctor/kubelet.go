@@ -7,6 +7,7 @@ import (
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // The codes of where the kubelet's root is.
@@ -130,7 +131,7 @@ func rootMoved(k discover.Kubelet) *Finding {
 	}
 	return &Finding{
 		Code: CodeRootMoved, Answer: facts.No, Subject: k.Root,
-		Message:  fmt.Sprintf("no volume is mounted below %s, but %d volumes of %d pods are below %s", word(k.Root), l.Volumes, l.Pods, word(l.Root)),
+		Message:  fmt.Sprintf("no volume is mounted below %s, but below %s: %s of %s", word(k.Root), word(l.Root), words.Count(l.Volumes, "volume"), words.Count(l.Pods, "pod")),
 		Evidence: append([]Evidence{{Text: l.Line, Show: "grep '/volumes/kubernetes.io~' /proc/1/mountinfo"}}, sourceEvidence([]discover.Source{k.Chosen})...),
 		Cause:    "the root was moved and pods of the old one were left, or what names the root is wrong",
 		Effect:   "drivers and agents that were told one of the two paths see no volume of the other: attached, never mounted",

@@ -82,7 +82,7 @@ func TestWhereTheKubeletsRootIs(t *testing.T) {
 			name: "M94: configured here, mounted there", setting: "/var/lib/rancher/k3s/agent/kubelet", host: ordinary(sharedAll + volumes(3, kubelet)),
 			want: []want{
 				{answer: facts.No, code: CodeRootDiffers, subject: "/var/lib/rancher/k3s/agent/kubelet", says: "the kubelet runs with /var/lib/kubelet", fixed: `kubelet_root = "auto"`},
-				{answer: facts.No, code: CodeRootMoved, subject: "/var/lib/rancher/k3s/agent/kubelet", evidence: "100 25 253:10", says: "3 volumes of 1 pods are below /var/lib/kubelet"},
+				{answer: facts.No, code: CodeRootMoved, subject: "/var/lib/rancher/k3s/agent/kubelet", evidence: "100 25 253:10", says: "below /var/lib/kubelet: 3 volumes of 1 pod"},
 				{answer: facts.Yes, code: CodeKubeletRoot, subject: "/var/lib/rancher/k3s/agent/kubelet"},
 			},
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/internal/shell"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // The codes of what nobody is in charge of any more.
@@ -128,7 +129,7 @@ func (o orphans) sound() Finding {
 		Code: CodeNoOrphans, Answer: facts.Yes, Subject: o.kubeletRoot(), Where: o.where(),
 		Message: fmt.Sprintf("every one of %d root filesystems and volumes that are mounted is of a container or pod that is there", o.looked),
 		Evidence: []Evidence{{
-			Text: fmt.Sprintf("%d mounts, %d containers", o.first().Table.Len(), len(o.Tasks)),
+			Text: words.Count(o.first().Table.Len(), "mount") + ", " + words.Count(len(o.Tasks), "container"),
 			Show: fmt.Sprintf("grep -e /rootfs -e /pods/ /proc/%d/mountinfo", o.first().Process.PID),
 		}},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // confirm reads both tables once more and drops what does not differ in both
@@ -54,8 +55,8 @@ func (p pairing) findings() []Finding {
 	}
 	f := Finding{
 		Code: CodeTablesEqual, Answer: facts.Yes, Subject: p.name(), Where: p.where(),
-		Message:  fmt.Sprintf("%s has the same %d mounts below the kubelet root as the kubelet", p.name(), same),
-		Evidence: []Evidence{{Text: fmt.Sprintf("%d places", same), Show: fmt.Sprintf("diff /proc/%d/mountinfo /proc/%d/mountinfo", p.space.first().Process.PID, p.process)}},
+		Message:  fmt.Sprintf("%s has the same %s below the kubelet root as the kubelet", p.name(), words.Count(same, "mount")),
+		Evidence: []Evidence{{Text: words.Count(same, "place"), Show: fmt.Sprintf("diff /proc/%d/mountinfo /proc/%d/mountinfo", p.space.first().Process.PID, p.process)}},
 	}
 	if same == 0 {
 		f.Message = fmt.Sprintf("neither %s nor the kubelet has a mount below the kubelet root in what the container has of it", p.name())

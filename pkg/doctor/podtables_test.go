@@ -24,7 +24,7 @@ func TestThePodsTableIsComparedWithTheKubelets(t *testing.T) {
 		want               []string
 		says               []string
 	}{
-		{"equal", host(1), driver(1), []string{"yes tables-equal default/csi main (aaaaaaaaaaaa)"}, []string{"the same 1 mounts"}},
+		{"equal", host(1), driver(1), []string{"yes tables-equal default/csi main (aaaaaaaaaaaa)"}, []string{"the same 1 mount"}},
 		{
 			"twice for the kubelet, once for the driver (M67)", host(2), driver(1),
 			[]string{"no stack-differs " + dir + who},

@@ -53,7 +53,7 @@ func TestEachPlaceOfAContainerIsComparedWithTheHost(t *testing.T) {
 			[]string{"no only-container " + vol + who, "no only-container " + vol + who},
 			[]string{"402 401 0:90"},
 		},
-		"the root and its pods":    {on, kubelet + seen + pods + inPods, []facts.Mount{theKubelets, thePods}, equal, []string{"the same 1 mounts"}},
+		"the root and its pods":    {on, kubelet + seen + pods + inPods, []facts.Mount{theKubelets, thePods}, equal, []string{"the same 1 mount"}},
 		"the pods are bound first": {on, kubelet + seen + pods + inPods, []facts.Mount{thePods, theKubelets}, equal, nil},
 		"and the upper one lacks it": {
 			on, kubelet + seen + pods,
@@ -82,14 +82,14 @@ func TestEachPlaceOfAContainerIsComparedWithTheHost(t *testing.T) {
 			on, root + "403 400 253:1 /var/lib/kubelet /run/k rw shared:1 - ext4 /dev/vda1 rw\n404 403 0:90 / /run/k/pods/u1/volumes/kubernetes.io~csi/pvc-1/mount rw shared:9 - xfs /dev/x rw\n",
 			[]facts.Mount{bindOf("/var/lib/kubelet", "/var/run/k", "rshared")},
 			equal,
-			[]string{"the same 1 mounts"},
+			[]string{"the same 1 mount"},
 		},
 		"what a later mount of the host covers is not there": {
 			on + "110 25 0:95 / /var/lib/kubelet/pods rw shared:11 - tmpfs t rw\n",
 			kubelet + "410 403 0:95 / /var/lib/kubelet/pods rw shared:11 - tmpfs t rw\n",
 			[]facts.Mount{theKubelets},
 			equal,
-			[]string{"the same 1 mounts"},
+			[]string{"the same 1 mount"},
 		},
 		"and one who still sees it differs": {
 			on + "110 25 0:95 / /var/lib/kubelet/pods rw - tmpfs t rw\n", kubelet + seen,

@@ -7,6 +7,7 @@ import (
 	"github.com/mountward/mountward/pkg/discover"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/runtimeconf"
 )
 
@@ -121,7 +122,7 @@ func (r *containerd) read() Finding {
 		}
 		f.Message = "containerd's configuration is " + shorten(names)
 		f.Evidence = []Evidence{{
-			Text: fmt.Sprintf("%s: version %d, %d files", r.config.Path, files[0].Version, len(files)),
+			Text: fmt.Sprintf("%s: version %d, %s", r.config.Path, files[0].Version, words.Count(len(files), "file")),
 			Show: "containerd --config " + shell.Quote(r.config.Path) + " config dump",
 		}}
 	}

@@ -39,7 +39,7 @@ func checkStale(s *Snapshot) []Finding {
 	if st.linked > 0 {
 		st.found = append(st.found, Finding{
 			Code: CodeAsAsked, Answer: facts.Yes, Subject: "containers", Where: sp.where(), Evidence: st.proof,
-			Message: fmt.Sprintf("%d mounts of running containers that asked for propagation have it", st.linked),
+			Message: fmt.Sprintf("mounts of running containers that asked for propagation and have it: %d", st.linked),
 		})
 	}
 	return append(st.found, st.keepers(containers)...)

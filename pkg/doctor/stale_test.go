@@ -29,7 +29,7 @@ func TestAContainerIsComparedWithWhatItAskedFor(t *testing.T) {
 		{
 			"HostToContainer that receives", sharedAll, bindOf("/var/lib/kubelet", "/k", "rslave"), kubelet(" master:1"), nil,
 			[]string{"yes container-linked containers"},
-			[]string{"1 mounts", "master:1"},
+			[]string{"have it: 1", "master:1"},
 		},
 		{"Bidirectional that is a peer", sharedAll, bindOf("/var/lib/kubelet", "/k", "rshared"), kubelet(" shared:1"), nil, []string{"yes container-linked containers"}, nil},
 		{

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // Location is a canonical path in a mount namespace.
@@ -41,5 +42,5 @@ func (g *PeerGroups) Reaches(from, to Location) facts.Answer {
 	case hidden.Why != "":
 		return hidden
 	}
-	return facts.Is(false, fmt.Sprintf("not among the %d places that receive it", len(made.Receivers)))
+	return facts.Is(false, fmt.Sprintf("not among what receives it: %s", words.Count(len(made.Receivers), "place")))
 }

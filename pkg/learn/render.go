@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/policy"
 )
 
@@ -15,7 +16,7 @@ const maxListed = 200
 // render writes the policy.
 func render(s Seen, rules []rule, b *book, unknown []facts.Unread) []byte {
 	var t strings.Builder
-	fmt.Fprintf(&t, "# Learned from %s: %d containers of %d workloads.\n", comment(s.From), len(b.containers), len(b.seen))
+	fmt.Fprintf(&t, "# Learned from %s: %s of %s.\n", comment(s.From), words.Count(len(b.containers), "container"), words.Count(len(b.seen), "workload"))
 	t.WriteString(`#
 # It allows every mount the propagation that was seen of its source in the same
 # container of the same workload, or less, and would deny all that asks for more.
@@ -31,7 +32,7 @@ func render(s Seen, rules []rule, b *book, unknown []facts.Unread) []byte {
 #   mountward diff /etc/mountward/policy.toml policy.toml
 `)
 	if s.Changed > 0 {
-		fmt.Fprintf(&t, "#\n# %d mounts were given another propagation than they asked for, by a rule with\n# action = \"set\". What they asked for is allowed here; keep that rule, above these.\n", s.Changed)
+		fmt.Fprintf(&t, "#\n# Given another propagation than asked for, by a rule with action = \"set\": %s.\n# What was asked for is allowed here; keep that rule, above these.\n", words.Count(s.Changed, "mount"))
 	}
 	if len(unknown) > 0 {
 		fmt.Fprintf(&t, "#\n# NOT COMPLETE. What follows could not be learned, and is not allowed by this\n# policy unless a rule happens to:\n#\n")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/target"
 )
 
@@ -28,7 +29,7 @@ func (s *search) below(home *hostview.Table) {
 			s.unknown(i, fmt.Sprintf("%d more mounts below %s", more, t.Path), fmt.Sprintf("no more than %d are asked about", maxBelow))
 			all = all[:maxBelow]
 		}
-		s.reports[i].Notes = append(s.reports[i].Notes, fmt.Sprintf("%s below %s: asked about as well", plural(len(all), "mount")+lies(len(all)), t.Path))
+		s.reports[i].Notes = append(s.reports[i].Notes, fmt.Sprintf("%s below %s: asked about as well", words.Count(len(all), "mount")+lies(len(all)), t.Path))
 		s.join(i, all)
 	}
 }

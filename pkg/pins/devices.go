@@ -8,6 +8,7 @@ import (
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/target"
 )
 
@@ -38,7 +39,7 @@ func (s *search) devices() {
 		}
 		s.loopsOnFiles(i, t)
 	}
-	s.searched("%s and what is built on which", plural(len(stack.Devices()), "block device"))
+	s.searched("%s and what is built on which", words.Count(len(stack.Devices()), "block device"))
 }
 
 // loopsOnFiles finds the loop devices over files of a file system that was asked

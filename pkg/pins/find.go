@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -145,15 +144,4 @@ func (s *search) searched(format string, args ...any) {
 	for i := range s.reports {
 		s.reports[i].Searched = append(s.reports[i].Searched, text)
 	}
-}
-
-// plural is a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "s") {
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

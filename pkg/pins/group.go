@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // Group is one mount namespace that holds many: mounts of more than one pod, or
@@ -71,14 +73,14 @@ func Groups(reports []Report) []Group {
 // String is the group in a sentence: "container x of pod a/b pins 41 mounts of
 // 12 dead pods".
 func (g Group) String() string {
-	of := plural(g.Targets, "volume")
+	of := words.Count(g.Targets, "volume")
 	switch {
 	case g.Pods > 0 && g.DeadPods == g.Pods:
-		of = plural(g.Pods, "dead pod")
+		of = words.Count(g.Pods, "dead pod")
 	case g.DeadPods > 0:
-		of = fmt.Sprintf("%s, of which %d are dead", plural(g.Pods, "pod"), g.DeadPods)
+		of = fmt.Sprintf("%s, of which %d are dead", words.Count(g.Pods, "pod"), g.DeadPods)
 	case g.Pods > 0:
-		of = plural(g.Pods, "pod")
+		of = words.Count(g.Pods, "pod")
 	}
-	return fmt.Sprintf("%s pins %s of %s", g.Holder, plural(g.Mounts, "mount"), of)
+	return fmt.Sprintf("%s pins %s of %s", g.Holder, words.Count(g.Mounts, "mount"), of)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/namespaces"
 	"github.com/mountward/mountward/pkg/overlay"
 )
@@ -115,7 +116,7 @@ func (s *search) layers() {
 	for _, o := range all {
 		s.judge(o, placed[o.entry.Device], can)
 	}
-	s.searched("the layers of %s", plural(len(all), "overlay"))
+	s.searched("the layers of %s", words.Count(len(all), "overlay"))
 }
 
 func (o overlaid) name() string {

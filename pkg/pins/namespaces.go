@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/namespaces"
 	"github.com/mountward/mountward/pkg/target"
 )
@@ -71,7 +72,7 @@ func (s *search) namespaces() {
 	}
 	s.gather()
 	s.sampleAgain()
-	words := plural(s.mounts.read, "mount table") + " of " + plural(len(all), "mount namespace")
+	words := words.Count(s.mounts.read, "mount table") + " of " + words.Count(len(all), "mount namespace")
 	if s.mounts.unread > 0 {
 		words += fmt.Sprintf(", %d not read", s.mounts.unread)
 	}

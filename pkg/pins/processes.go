@@ -12,6 +12,7 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/internal/wait"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/namespaces"
 )
 
@@ -87,9 +88,9 @@ func (s *search) processes() {
 		s.holdersOf(all[i], files)
 	}
 	if len(s.want.namespaces) > 0 {
-		s.searched("the namespaces of %s", plural(len(all), "process"))
+		s.searched("the namespaces of %s", words.Count(len(all), "process"))
 	}
-	s.searched("working directories, roots, programs, mapped and open files of %s", plural(len(all), "process"))
+	s.searched("working directories, roots, programs, mapped and open files of %s", words.Count(len(all), "process"))
 }
 
 // processErrors tells of what could not be read: of one that does not answer by
@@ -108,7 +109,7 @@ func (s *search) processErrors(all []namespaces.Process, errs []error) {
 		}
 	}
 	if denied > 0 {
-		s.unknownToAll("files of "+plural(denied, "process"), first+": "+why+"; it takes root, in the pid namespace of the host")
+		s.unknownToAll("files of "+words.Count(denied, "process"), first+": "+why+"; it takes root, in the pid namespace of the host")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/mangle"
 	"github.com/mountward/mountward/pkg/internal/shell"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // services finds what the kernel itself uses: swap areas, exports of its NFS
@@ -68,7 +69,7 @@ func (s *search) swaps() {
 		h.cure("stop swapping to it", "what is in it has to fit into memory", "swapoff "+shell.Quote(strings.TrimSuffix(path, " (deleted)")))
 		s.byPath(path, "swap area", h)
 	}
-	s.searched("%s of /proc/swaps", plural(len(all)-1, "area"))
+	s.searched("%s of /proc/swaps", words.Count(len(all)-1, "area"))
 }
 
 // swapOpens is how often a block device is open for being a swap area: before
@@ -111,7 +112,7 @@ func (s *search) exports() {
 		h.cure("take the export back", "clients lose it", "exportfs -u "+shell.Quote("*:"+path), "exportfs -f")
 		s.byPath(path, "export", h)
 	}
-	s.searched("%s of the NFS server", plural(count, "export"))
+	s.searched("%s of the NFS server", words.Count(count, "export"))
 }
 
 // served finds the block devices and files that the kernel's SCSI and NVMe
@@ -137,7 +138,7 @@ func (s *search) served() {
 		h.cure("take it out of the target's configuration", "clients lose it")
 		s.byPath(path, "served device", h)
 	}
-	s.searched("%s of the kernel's SCSI and NVMe targets", plural(len(files), "device"))
+	s.searched("%s of the kernel's SCSI and NVMe targets", words.Count(len(files), "device"))
 }
 
 // byPath adds a holder to the targets that a path of the host is of.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/hostview"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // noSuchPods are the mounts in directories of pods that have no container here.
@@ -39,7 +40,7 @@ func (m marker) noSuchPods(ctx context.Context) []Mark {
 		}
 		marks = append(marks, Mark{
 			Code: MarkNoSuchPod, Path: root + "/pods/" + uid,
-			Why:      plural(len(mounts[uid]), "mount") + " of a pod that has no container on this node; a pod that just starts or ends looks the same",
+			Why:      words.Count(len(mounts[uid]), "mount") + " of a pod that has no container on this node; a pod that just starts or ends looks the same",
 			Evidence: evidence(mounts[uid]), Backing: m.first(ctx, mounts[uid]),
 		})
 	}

@@ -2,6 +2,7 @@ package show
 
 import (
 	"github.com/mountward/mountward/pkg/internal/strict"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/lint"
 	"github.com/mountward/mountward/pkg/policy"
 )
@@ -47,4 +48,4 @@ func NewChecked(name string, p *policy.Policy, mistakes strict.Errors, findings 
 }
 
 // Findings counts what lint found.
-func Findings(n int) string { return plural(n, "finding") }
+func Findings(n int) string { return words.Count(n, "finding") }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -100,7 +101,7 @@ func DiffText(w io.Writer, d Diff) error {
 			p.line(fmt.Sprintf("    new  %s", m.New.text()))
 		}
 	}
-	p.line(fmt.Sprintf("%d containers: %d decided differently, %d cannot be told", d.Total, d.Differ, d.CannotTell))
+	p.line(fmt.Sprintf("%s: %d decided differently, %d cannot be told", words.Count(d.Total, "container"), d.Differ, d.CannotTell))
 	if d.Old.Mode != d.New.Mode {
 		p.line(fmt.Sprintf("mode: old %s, new %s; what is above is as in enforce", Word(d.Old.Mode), Word(d.New.Mode)))
 	}

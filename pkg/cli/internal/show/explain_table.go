@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/policy"
 )
 
@@ -154,7 +155,7 @@ func (m ExplainedMount) becomes(refused string) string {
 func (p *explainPage) container(e Explained) {
 	p.line("")
 	if e.Omitted > 0 {
-		p.field("omitted", plural(e.Omitted, "mount")+" of the runtime and the kubelet, about which nothing is done; --all lists them")
+		p.field("omitted", words.Count(e.Omitted, "mount")+" of the runtime and the kubelet, about which nothing is done; --all lists them")
 	}
 	for _, f := range e.Findings {
 		p.field("finding", f.Code+": "+f.Message)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/rollout"
 )
 
@@ -28,7 +29,7 @@ func RolloutTable(w io.Writer, r Rollout) error {
 	p := &page{w: w}
 	t := r.Tally
 	p.entry("policy", fmt.Sprintf("%s: mode %s, sha256 %.12s, first seen %s", Word(t.Name), t.Mode, t.Policy, stamp(t.Since)))
-	p.entry("watched", fmt.Sprintf("%s in audit, %d containers, as told by %s", ago(t.Time()), t.Containers, r.From))
+	p.entry("watched", fmt.Sprintf("%s in audit, %s, as told by %s", ago(t.Time()), words.Count(t.Containers, "container"), r.From))
 	if t.Note != "" {
 		p.entry("note", t.Note)
 	}

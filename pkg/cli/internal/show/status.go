@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/control"
+	"github.com/mountward/mountward/pkg/internal/words"
 )
 
 // maxWrong is how many mistakes of a policy a person is shown. JSON has all.
@@ -113,7 +114,7 @@ func policyLine(p control.Policy) string {
 // Rules says how many rules a policy has, and in how many files where it has
 // drop-ins.
 func Rules(n, files int) string {
-	text := plural(n, "rule")
+	text := words.Count(n, "rule")
 	if files > 1 {
 		text += fmt.Sprintf(" in %d files", files)
 	}

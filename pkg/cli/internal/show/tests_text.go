@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/policytest"
 )
 
@@ -47,10 +48,10 @@ func (p *page) testFile(f TestFile, name string) {
 	}
 	ran, failed := f.count()
 	if failed > 0 {
-		p.line(fmt.Sprintf("FAIL  %s  %d of %s failed", name, failed, plural(ran, "test")))
+		p.line(fmt.Sprintf("FAIL  %s  %d of %s failed", name, failed, words.Count(ran, "test")))
 		return
 	}
-	p.line(fmt.Sprintf("ok    %s  %s", name, plural(ran, "test")))
+	p.line(fmt.Sprintf("ok    %s  %s", name, words.Count(ran, "test")))
 }
 
 func (p *page) test(t Test) {
@@ -88,7 +89,7 @@ func (p *page) testWorkloads(w TestWorkloads) {
 		p.line("  " + Line(w.Error))
 		return
 	}
-	p.line(fmt.Sprintf("FAIL  workloads of %s (%s)", Word(w.Table), plural(w.Containers, "container")))
+	p.line(fmt.Sprintf("FAIL  workloads of %s (%s)", Word(w.Table), words.Count(w.Containers, "container")))
 	for _, e := range w.Broken {
 		p.line(fmt.Sprintf("  breaks and is not named: %s", Line(e.Workload)))
 		p.line(fmt.Sprintf("    %s: %s", Line(e.Breaks), Line(culprits(e))))
@@ -123,14 +124,14 @@ func (p *page) coverage(c TestCoverage) {
 			missed++
 		}
 	}
-	line := fmt.Sprintf("coverage: %s  %.1f%% (%d of %s)", Word(c.Policy), c.Percent, len(c.Rules)-missed, plural(len(c.Rules), "rule"))
+	line := fmt.Sprintf("coverage: %s  %.1f%% (%d of %s)", Word(c.Policy), c.Percent, len(c.Rules)-missed, words.Count(len(c.Rules), "rule"))
 	if !c.Enough {
 		line += ", too little"
 	}
 	p.line(line)
 	for _, r := range c.Rules {
 		if r.Reached == 0 {
-			p.line(fmt.Sprintf("  %s  %s  not reached, tried for %s", Word(r.Position), Line(r.Rule), plural(r.Tried, "mount")))
+			p.line(fmt.Sprintf("  %s  %s  not reached, tried for %s", Word(r.Position), Line(r.Rule), words.Count(r.Tried, "mount")))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/policy"
 )
 
@@ -19,7 +20,7 @@ func (p *page) trace(indent string, steps []policy.Step, later int) {
 		rows.row(indent+Word(s.Position), Word(s.Rule), stepText(s))
 	}
 	if p.err = rows.flush(); later > 0 {
-		p.line(indent + plural(later, "later rule") + " not tried")
+		p.line(indent + words.Count(later, "later rule") + " not tried")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -117,7 +118,7 @@ func (d volumesDiagram) rootfs(from string, u use) {
 		if len(r.Lower) <= maxLower {
 			lower = d.node(fmt.Sprintf("lower %s %d", id, i), box(), "lowerdir "+Word(l.Path), unknownText(l.Why))
 		} else {
-			lower = d.node("lowers "+id, box(), plural(len(r.Lower), "lowerdir"))
+			lower = d.node("lowers "+id, box(), words.Count(len(r.Lower), "lowerdir"))
 		}
 		if on := d.storage(u.task, l.Device); on != "" {
 			d.link(on, lower, "")

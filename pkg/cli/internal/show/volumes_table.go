@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/mountward/mountward/pkg/volumes"
 )
@@ -121,12 +120,4 @@ func markLines(w io.Writer, marks []volumes.Mark) error {
 		}
 	}
 	return nil
-}
-
-// plural is a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/volumes"
 )
 
@@ -49,11 +50,11 @@ func omitted(v Volumes) []omission {
 		for _, m := range t.Mounts {
 			if m.Submounts != nil && m.Submounts.Count > len(m.Submounts.First) {
 				n := m.Submounts.Count - len(m.Submounts.First)
-				all = append(all, omission{t, plural(n, "more mount") + " below " + Word(m.Destination)})
+				all = append(all, omission{t, words.Count(n, "more mount") + " below " + Word(m.Destination)})
 			}
 		}
 		if t.RawOmitted > 0 {
-			all = append(all, omission{t, plural(t.RawOmitted, "more block device")})
+			all = append(all, omission{t, words.Count(t.RawOmitted, "more block device")})
 		}
 	}
 	return all
@@ -150,7 +151,7 @@ func lowers(r *volumes.Rootfs) string {
 			on = append(on, strings.Replace(number(l.Device), "-", "?", 1))
 		}
 	}
-	return fmt.Sprintf("  over %s on %s", plural(len(r.Lower), "lowerdir"), strings.Join(on, ", "))
+	return fmt.Sprintf("  over %s on %s", words.Count(len(r.Lower), "lowerdir"), strings.Join(on, ", "))
 }
 
 // String is the end of a way: what of which container.

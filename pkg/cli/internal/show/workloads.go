@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/mountward/mountward/pkg/internal/words"
 	"github.com/mountward/mountward/pkg/policytest"
 )
 
@@ -67,6 +68,6 @@ func WorkloadsTable(w io.Writer, all Workloads) error {
 		}
 	}
 	p.line(fmt.Sprintf("%s: %d as before, %d changed and whole, %d broken, of them %d refused",
-		plural(all.Containers, "container"), all.Containers-len(all.Effects), all.Changed, all.Broken, all.Refused))
+		words.Count(all.Containers, "container"), all.Containers-len(all.Effects), all.Changed, all.Broken, all.Refused))
 	return p.err
 }
