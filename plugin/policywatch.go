@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -47,6 +47,7 @@ func (d *daemon) policyWatch() *policyWatch {
 		},
 		loaded: func() string { return *d.tried.Load() },
 		load:   d.wishes.want,
+		open:   fsnotify.NewWatcher,
 		warn: func(err error) {
 			d.log().WithError(err).Warnf("changes of the policy files are found every %s only", policyLook)
 		},
@@ -63,50 +64,63 @@ type policyWatch struct {
 	loaded func() string
 	load   func() (done <-chan struct{})
 	warn   func(error) // called once at most: the kernel tells of no change
+	open   func() (*fsnotify.Watcher, error)
 
-	kernel  *fsnotify.Watcher // nil: there are no events
-	watched map[string]os.FileInfo
-	warned  bool
+	kernel *fsnotify.Watcher // nil: there are no events
+	warned bool
 }
 
 func (w *policyWatch) run(ctx context.Context) {
-	var events chan fsnotify.Event
-	var errs chan error
-	kernel, err := fsnotify.NewWatcher()
+	happened := make(chan struct{}, 1)
+	var work sync.WaitGroup
+	defer work.Wait()
+	kernel, err := w.open()
 	if w.complain(err); err == nil {
 		defer kernel.Close()
-		w.kernel, events, errs = kernel, kernel.Events, kernel.Errors
+		w.kernel = kernel
+		work.Go(func() { tell(kernel, happened) })
 	}
+	w.loop(ctx, happened)
+}
+
+// tell says that something happened, as events and as errors, such as that of a
+// queue that ran over, until the kernel is closed. It never waits for who looks,
+// since an error is given away with a lock held that follow needs: fsnotify 1.10.
+func tell(kernel *fsnotify.Watcher, happened chan<- struct{}) {
+	for open := true; open; {
+		select {
+		case _, open = <-kernel.Events:
+		case _, open = <-kernel.Errors:
+		}
+		select {
+		case happened <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// loop looks when something happened, and with each tick.
+func (w *policyWatch) loop(ctx context.Context, happened <-chan struct{}) {
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	settle := time.NewTimer(0)
 	defer settle.Stop()
 	var next string // what is to be loaded if it is still there after settle
-	waits := true   // for settle
-	since := time.Now()
-	// putOff puts the next look off. Events without an end, such as those of a log
-	// in the same directory, must not do that for ever.
-	putOff := func() {
-		now := time.Now()
-		if !waits {
-			waits, since = true, now
-		}
-		if now.Sub(since) < 4*w.settle {
-			settle.Reset(w.settle)
-		}
-	}
+	var waits bool  // for settle
+	var since time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case _, open := <-events:
-			if putOff(); !open {
-				events = nil
+		case <-happened:
+			now := time.Now()
+			if !waits {
+				waits, since = true, now
 			}
-			continue
-		case _, open := <-errs: // such as a queue that ran over: something has happened
-			if putOff(); !open {
-				errs = nil
+			// Events without an end, such as those of a log in the same directory,
+			// must not put the next look off for ever.
+			if now.Sub(since) < 4*w.settle {
+				settle.Reset(w.settle)
 			}
 			continue
 		case <-tick.C:
@@ -129,42 +143,24 @@ func (w *policyWatch) run(ctx context.Context) {
 			case <-ctx.Done():
 			}
 			continue
-		case ok:
-			next = now
 		}
-		waits, since = true, time.Now()
+		next, waits, since = now, true, time.Now()
 		settle.Reset(w.settle)
 	}
 }
 
-// follow watches the directories that are there now. They can be removed, made
-// anew, or be links that lead elsewhere by now.
+// follow watches the directories that are there now: they can be removed, made
+// anew, or be links that lead elsewhere by now. The look comes after it, so that no
+// event is missed between the two calls.
 func (w *policyWatch) follow() {
 	if w.kernel == nil {
 		return
 	}
-	live := w.kernel.WatchList()
 	for _, dir := range w.dirs {
-		info, err := os.Stat(dir)
-		known := w.watched[dir]
-		if err == nil && known != nil && os.SameFile(known, info) && slices.Contains(live, dir) {
-			continue
-		}
 		_ = w.kernel.Remove(dir) // if it was watched
-		delete(w.watched, dir)
-		if err != nil {
-			continue // it is looked for with each tick
+		if err := w.kernel.Add(dir); !errors.Is(err, os.ErrNotExist) {
+			w.complain(err)
 		}
-		if err := w.kernel.Add(dir); err != nil {
-			if !errors.Is(err, os.ErrNotExist) {
-				w.complain(err)
-			}
-			continue
-		}
-		if w.watched == nil {
-			w.watched = map[string]os.FileInfo{}
-		}
-		w.watched[dir] = info
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -277,7 +278,8 @@ func TestWithoutEventsFilesAreStillFollowed(t *testing.T) {
 	d := n.daemon()
 	d.start("")
 	w := d.policyWatch()
-	w.settle, w.every, w.dirs = time.Millisecond, 10*time.Millisecond, nil
+	w.settle, w.every = time.Millisecond, 10*time.Millisecond
+	w.open = func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { d.reloadWhenAsked(ctx, nil, d.loadPolicy) })
@@ -285,6 +287,92 @@ func TestWithoutEventsFilesAreStillFollowed(t *testing.T) {
 	t.Cleanup(func() { cancel(); work.Wait() })
 	n.drop("10-a.toml", aRule("a"))
 	d.decides(t, "a")
+	const said = `"changes of the policy files are found every 10s only: too many open files"`
+	if text := n.text(d); strings.Count(text, said) != 1 {
+		t.Errorf("the trail does not say once %s:\n%s", said, text)
+	}
+}
+
+// TestADirectoryThatIsMovedAwayAndRemovedIsFollowed: of that the kernel's reader
+// makes an error, and gives it away with its lock held. Who looks must not wait for
+// the lock then, and hang for ever.
+func TestADirectoryThatIsMovedAwayAndRemovedIsFollowed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "etc")
+	ctx, cancel := context.WithCancel(t.Context())
+	looked := make(chan struct{})
+	w := &policyWatch{
+		dirs: []string{dir}, settle: time.Millisecond, every: time.Millisecond,
+		look: func() (string, bool) {
+			select {
+			case looked <- struct{}{}:
+			case <-ctx.Done():
+			}
+			return "A", true
+		},
+		loaded: func() string { return "A" },
+		warn:   func(err error) { t.Error(err) },
+		open:   fsnotify.NewWatcher,
+	}
+	defer cancel()
+	over := make(chan struct{})
+	go func() { w.run(ctx); close(over) }()
+	for range 100 {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second one has begun when the directory was there
+			select {
+			case <-looked:
+			case <-time.After(patience):
+				t.Fatal("nobody looks any more")
+			}
+		}
+		if err := os.Rename(dir, dir+"-old"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(dir + "-old"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	<-over
+}
+
+// TestWhatALinkLedToIsNoLongerWatched: the kernel tells how much it watches for us.
+func TestWhatALinkLedToIsNoLongerWatched(t *testing.T) {
+	kernel, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kernel.Close()
+	watches := func() (n int) {
+		fds, err := filepath.Glob("/proc/self/fdinfo/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fd := range fds {
+			text, _ := os.ReadFile(fd) // that of the glob is closed
+			n += strings.Count(string(text), "inotify wd:")
+		}
+		return n
+	}
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	w := &policyWatch{dirs: []string{link}, kernel: kernel, warn: func(err error) { t.Error(err) }}
+	before := watches()
+	for _, to := range []string{"a", "a", "b"} {
+		if err := os.MkdirAll(filepath.Join(dir, to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Remove(link) // there is none yet
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		w.follow()
+		if got := watches() - before; got != 1 {
+			t.Errorf("%d directories are watched where the link leads to %s, want 1", got, to)
+		}
+	}
 }
 
 // TestThatTheKernelTellsOfNothingIsSaidOnce, and a directory that is not there is no
@@ -323,31 +411,10 @@ func TestTheWatchEndsWithItsDescriptor(t *testing.T) {
 		loaded: func() string { return "as it was" },
 		load:   func() <-chan struct{} { t.Error("loaded, and nothing changed"); return nil },
 		warn:   func(err error) { t.Error(err) },
+		open:   fsnotify.NewWatcher,
 	}
 	w.run(ctx)
 	if err := w.kernel.Add(dir); !errors.Is(err, fsnotify.ErrClosed) {
 		t.Errorf("the watch is still open: %v", err)
 	}
-}
-
-// TestEventsWithoutEndPutNothingOffForEver: such as those of a log beside the policy.
-func TestEventsWithoutEndPutNothingOffForEver(t *testing.T) {
-	n := apart(t)
-	d := watching(t, n, true)
-	over := make(chan struct{})
-	var noise sync.WaitGroup
-	noise.Go(func() {
-		for {
-			select {
-			case <-over:
-				return
-			case <-time.After(time.Millisecond):
-				_ = os.WriteFile(filepath.Join(n.dir, "some.log"), []byte("line\n"), 0o600) // it may fail at the end
-			}
-		}
-	})
-	defer noise.Wait()
-	defer close(over)
-	n.drop("10-a.toml", aRule("a"))
-	d.decides(t, "a")
 }
