@@ -52,16 +52,19 @@ func (r *reloads) begin() (end func()) {
 }
 
 // reloadWhenAsked loads the policy on SIGHUP and when a command or a change of
-// its files wants it, until ctx ends.
+// its files wants it, until ctx ends. A signal during the start is kept until it is
+// over: what a load needs is not there before.
 func (d *daemon) reloadWhenAsked(ctx context.Context, hangup <-chan os.Signal, load func()) {
+	select {
+	case <-d.started:
+	case <-ctx.Done():
+		return
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-			if d.trail.Load() == nil {
-				continue // the policy was not read yet
-			}
 		case <-d.wishes.wake:
 		}
 		end := d.wishes.begin()

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/mountward/mountward/pkg/cli"
 	"github.com/mountward/mountward/pkg/policyfile"
@@ -55,10 +55,10 @@ func TestAReloadThatHangsCostsOneGoroutine(t *testing.T) {
 	n := newNode(t, enforcing, "")
 	d := n.daemon()
 	d.start("")
-	var loads []time.Time
+	loads := 0
 	began, hang := make(chan struct{}, 8), make(chan struct{})
 	reloading(t, d, func() {
-		loads = append(loads, time.Now())
+		loads++
 		began <- struct{}{}
 		<-hang
 		d.loadPolicy()
@@ -71,24 +71,57 @@ func TestAReloadThatHangsCostsOneGoroutine(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	n.write(n.policy, auditing)
-	var waiting sync.WaitGroup
+	var waiting []<-chan struct{}
 	for range 5 {
-		waiting.Go(func() {
-			if p, err := d.Reload(t.Context()); err != nil || p.Mode != "audit" {
-				t.Errorf("%+v, %v", p, err)
-			}
-		})
+		waiting = append(waiting, d.wishes.want())
 	}
 	if mode := d.policyStatus().Mode; mode != "enforce" {
 		t.Errorf("mode %s", mode)
 	}
-	time.Sleep(20 * time.Millisecond) // all wait by now
 	close(hang)
 	<-first
-	waiting.Wait()
-	if len(loads) > 3 {
-		t.Errorf("%d loads for what two can do", len(loads))
+	for _, done := range waiting {
+		<-done
 	}
+	if mode := d.policyStatus().Mode; mode != "audit" || loads != 2 {
+		t.Errorf("mode %s after %d loads, want audit after 2", mode, loads)
+	}
+}
+
+// TestASignalDuringTheStartIsKeptUntilItIsOver: a load before that would find half
+// of the daemon.
+func TestASignalDuringTheStartIsKeptUntilItIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &daemon{started: make(chan struct{}), wishes: newReloads()}
+		ctx, cancel := context.WithCancel(t.Context())
+		hangup, over, loads := make(chan os.Signal, 1), make(chan struct{}), 0
+		go func() { d.reloadWhenAsked(ctx, hangup, func() { loads++ }); close(over) }()
+		for want, step := range []struct {
+			name string
+			do   func()
+		}{
+			{"a signal during the start", func() { hangup <- syscall.SIGHUP }},
+			{"the end of the start", func() { close(d.started) }},
+			{"a signal", func() { hangup <- syscall.SIGHUP }},
+			{"a wish of three", func() { d.wishes.want(); d.wishes.want(); d.wishes.want() }},
+		} {
+			step.do()
+			if synctest.Wait(); loads != want {
+				t.Errorf("%s: %d loads by now, want %d", step.name, loads, want)
+			}
+		}
+		cancel()
+		<-over
+	})
+}
+
+// TestAStartThatNeverEndsIsNotWaitedFor at the end of the daemon.
+func TestAStartThatNeverEndsIsNotWaitedFor(t *testing.T) {
+	d := &daemon{started: make(chan struct{}), wishes: newReloads()}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.reloadWhenAsked(ctx, nil, func() { t.Error("loaded") })
+	d.watchPolicy(ctx)
 }
 
 // checkAgrees runs check on the files of a node, and a daemon, and wants one
