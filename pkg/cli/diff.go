@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/policy"
 )
 
@@ -122,8 +123,8 @@ func (r *recorded) diff(ctx context.Context, policies [2]*policy.Policy, at step
 		old, changed := judges[0].explain(ctx, s), judges[1].explain(ctx, s)
 		one := show.DiffContainer{Container: old.Container}
 		for i := range old.Mounts {
-			m, same := show.DiffMountOf(old.Mounts[i], changed.Mounts[i])
-			if !same && policies[0].SHA256 != policies[1].SHA256 {
+			m := show.DiffMountOf(old.Mounts[i], changed.Mounts[i])
+			if m.Differs != facts.No && policies[0].SHA256 != policies[1].SHA256 {
 				one.Mounts = append(one.Mounts, m)
 			}
 		}

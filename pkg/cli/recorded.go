@@ -113,26 +113,25 @@ func (o *recordedOptions) find(ctx context.Context, m machine, s settings.Settin
 	survey := n.survey(ctx)
 	r.unknown = ofContainers(survey.Unknown)
 	for _, member := range survey.Members {
-		if member.Sandbox || member.Ended || member.Namespace != kubernetes {
-			continue
-		}
 		r.add(member)
 	}
 	return r, nil
 }
 
-// add takes a container of the node. Where it is not known what it asked for,
-// though it may have been written down, its mounts are no answer.
+// add takes a container of the node where it runs and is one of a pod. Where it is
+// not known what it asked for, though it may have been written down, its mounts are
+// no answer.
 func (r *recorded) add(m volumes.Member) {
+	if m.Sandbox || m.Ended || m.Namespace != kubernetes {
+		return
+	}
 	s := subjectOf(m)
 	if !m.Known && m.KnownWhy != "" {
 		r.unknown = append(r.unknown, s.Unknown...)
 	}
-	if m.Known {
-		for _, o := range m.Outcomes {
-			if learn.Changed(o) {
-				r.changed++
-			}
+	for _, o := range m.Outcomes {
+		if learn.Changed(o) {
+			r.changed++
 		}
 	}
 	r.subjects = append(r.subjects, s)

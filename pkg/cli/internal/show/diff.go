@@ -56,21 +56,20 @@ type DiffDecision struct {
 }
 
 // DiffMountOf compares what two policies decide about one mount.
-func DiffMountOf(old, changed ExplainedMount) (m DiffMount, same bool) {
-	m = DiffMount{
+func DiffMountOf(old, changed ExplainedMount) DiffMount {
+	m := DiffMount{
 		Destination: old.Mount.Destination, Source: old.Mount.Source, Asked: old.Asked,
 		Old: diffDecision(old), New: diffDecision(changed),
 	}
 	switch {
 	case m.Old.Verdict == VerdictUnknown || m.New.Verdict == VerdictUnknown:
-		return m, false
+		m.Differs = facts.Unknown
 	case m.Old.Verdict == m.New.Verdict && m.Old.Propagation == m.New.Propagation && m.Old.Result == m.New.Result:
 		m.Differs = facts.No
-		return m, true
 	default:
 		m.Differs = facts.Yes
-		return m, false
 	}
+	return m
 }
 
 func diffDecision(m ExplainedMount) DiffDecision {
