@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,13 @@ const patience = 30 * time.Second
 // slow is set there are no looks but those that events cause.
 func watching(t *testing.T, n *node, slow bool) *daemon {
 	t.Helper()
+	d, _ := lookedAt(t, n, slow)
+	return d
+}
+
+// lookedAt is watching, and counts the looks.
+func lookedAt(t *testing.T, n *node, slow bool) (*daemon, *atomic.Int32) {
+	t.Helper()
 	d := n.daemon()
 	d.start("")
 	every := 50 * time.Millisecond
@@ -34,9 +42,14 @@ func watching(t *testing.T, n *node, slow bool) *daemon {
 	work.Go(func() { d.reloadWhenAsked(ctx, nil, d.loadPolicy) })
 	w := d.policyWatch()
 	w.settle, w.every = 20*time.Millisecond, every
+	look, looks := w.look, new(atomic.Int32)
+	w.look = func() (string, bool) {
+		defer looks.Add(1)
+		return look()
+	}
 	work.Go(func() { w.run(ctx) })
 	t.Cleanup(func() { cancel(); work.Wait() })
-	return d
+	return d, looks
 }
 
 // until waits for something to be true of the daemon.
@@ -135,17 +148,26 @@ func TestFilesThatChangeAreLoaded(t *testing.T) {
 func TestABadDropInIsRecordedOnce(t *testing.T) {
 	n := apart(t)
 	n.drop("10-a.toml", aRule("a"))
-	d := watching(t, n, false)
+	d, looks := lookedAt(t, n, false)
+	more := func(n int32) {
+		t.Helper()
+		enough := looks.Load() + n
+		d.until(t, "looked at", func() bool { return looks.Load() >= enough })
+	}
 	d.decides(t, "a")
 	bad := filepath.Join(n.dir, "policy.d", "20-b.toml")
 	n.write(bad, "mode = \"audit\"\n")
-	d.until(t, "rejected", func() bool { return d.state.mistakes() != nil })
-	time.Sleep(500 * time.Millisecond) // ten looks
+	// On a busy machine the file may have been loaded while it was empty.
+	d.until(t, "rejected", func() bool {
+		err := d.state.mistakes()
+		return err != nil && strings.Contains(err.Error(), `"mode" belongs to the whole policy`)
+	})
+	more(10)
 	now := time.Now()
 	if err := os.Chtimes(bad, now, now); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(200 * time.Millisecond)
+	more(4)
 	if f := d.force.Load(); f.policy.Mode != policy.ModeEnforce || len(f.policy.Rules) != 1 {
 		t.Errorf("in force: %+v", f.policy)
 	}
@@ -249,26 +271,46 @@ func TestTheDirectoryMayGoAndComeBack(t *testing.T) {
 	d.decides(t, "c", "x")
 }
 
-// TestAnEditorIsWaitedFor: what is there only between two writes is not loaded.
+// TestAnEditorIsWaitedFor: what is there only between two writes is not loaded. On
+// a machine so busy that it was there for as long as the files must be the same,
+// that is tried again.
 func TestAnEditorIsWaitedFor(t *testing.T) {
+	for range 20 {
+		rejected, took := edited(t)
+		if took >= policySettle {
+			t.Logf("the editor took %s", took)
+			continue
+		}
+		if rejected != 0 {
+			t.Errorf("%d records of a rejected policy", rejected)
+		}
+		return
+	}
+	t.Fatal("this machine is too busy for an editor")
+}
+
+// edited has an editor change the policy of a daemon that has its own times. It
+// returns how many policies were rejected for that, and how long the editor took.
+func edited(t *testing.T) (rejected int, took time.Duration) {
+	t.Helper()
 	n := apart(t)
 	d := n.daemon()
 	d.start("")
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { d.reloadWhenAsked(ctx, nil, d.loadPolicy) })
-	work.Go(func() { d.watchPolicy(ctx) }) // with the times of the daemon
+	work.Go(func() { d.watchPolicy(ctx) })
 	t.Cleanup(func() { cancel(); work.Wait() })
 	d.decides(t)
+	began := time.Now()
 	if err := os.Rename(n.policy, n.policy+"~"); err != nil {
 		t.Fatal(err)
 	}
 	n.write(n.policy, "")
 	n.write(n.policy, enforcing+aRule("a"))
+	took = time.Since(began)
 	d.decides(t, "a")
-	if got := strings.Count(n.text(d), `"mountward.policy-rejected`); got != 0 {
-		t.Errorf("%d records of a rejected policy", got)
-	}
+	return strings.Count(n.text(d), `"mountward.policy-rejected`), took
 }
 
 // TestWithoutEventsFilesAreStillFollowed: as where the kernel has no watch left,

@@ -88,7 +88,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: await FILE REGEXP")
 	}
 	want := regexp.MustCompile(args[1])
-	for range 2000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
 		if err != nil && !os.IsNotExist(err) {
 			ts.Fatalf("%v", err)
@@ -96,7 +96,6 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		if want.Match(text) {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s has no %s", args[0], args[1])
 }
@@ -108,11 +107,10 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: answers FILE")
 	}
 	var err error
-	for range 1000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if err = ts.Exec("mountward", "status", "--live", "--config", ts.MkAbs(args[0])); err == nil {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("no daemon answers: %v", err)
 }

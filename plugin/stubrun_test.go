@@ -42,10 +42,16 @@ func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
 			config := cli.Config{Socket: fake.path, Index: "90"}
 
 			before := stubs(t)
-			fake.next <- test.behaves
-			got := connectAndServe(t.Context(), d, config)
-			if got.outcome != unregistered || got.err == nil || errors.Is(got.err, errHung) {
-				t.Errorf("outcome %d, %v", got.outcome, got.err)
+			var got end
+			for again := true; again; {
+				fake.next <- test.behaves
+				got = connectAndServe(t.Context(), d, config)
+				if got.outcome != unregistered || got.err == nil || errors.Is(got.err, errHung) {
+					t.Errorf("outcome %d, %v", got.outcome, got.err)
+				}
+				// On a busy machine we may not even have been registered by then.
+				again = test.behaves == keepsSilent && !errors.Is(got.err, errNotConfigured) && d.configureTime < time.Minute
+				d.configureTime *= 2
 			}
 			d.recordEnd(got, "on with it")
 			for end := time.Now().Add(time.Minute); stubs(t) > before; time.Sleep(10 * time.Millisecond) {
@@ -79,7 +85,7 @@ func TestARuntimeThatDoesNotConfigureIsGivenUp(t *testing.T) {
 // stubs counts the goroutines of stubs that wait in Start.
 func stubs(t *testing.T) int {
 	t.Helper()
-	text := make([]byte, 1<<20)
+	text := make([]byte, 4<<20)
 	return strings.Count(string(text[:runtime.Stack(text, true)]), "stub.(*stub).Start(")
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/containerd/nri/pkg/api"
@@ -50,6 +51,12 @@ func hang(t *testing.T) func(context.Context, *turn, facts.Container, *inForce) 
 }
 
 const brief = 50 * time.Millisecond
+
+// inItsOwnTime is a test whose clock goes on only while all of its goroutines
+// wait: nothing is late because the machine is busy.
+func inItsOwnTime(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) { synctest.Test(t, test) }
+}
 
 // TestEveryHandlerAnswers when its work hangs, is late or panics: with an error
 // in enforce mode and not for a static pod, else without a change.
@@ -106,7 +113,7 @@ func TestEveryHandlerAnswers(t *testing.T) {
 			{"stop", enforcing, "", handlerStop, false, false},
 			{"remove", enforcing, "", handlerRemove, false, false},
 		} {
-			t.Run(name+"/"+test.name, func(t *testing.T) {
+			t.Run(name+"/"+test.name, inItsOwnTime(func(t *testing.T) {
 				n, p := turnPlugin(t, test.policy, test.settings, brief)
 				value, err := answer(t.Context(), p, test.handler, pod(test.static), &api.Container{Id: "c1", Name: "app"}, work.make(t))
 				if value != 0 {
@@ -140,7 +147,7 @@ func TestEveryHandlerAnswers(t *testing.T) {
 				if got := strings.Contains(line, `"refused":true`); got != test.refused {
 					t.Errorf("the record says refused %t, want %t: %s", got, test.refused, line)
 				}
-			})
+			}))
 		}
 	}
 }
