@@ -239,10 +239,7 @@ func apply(t testing.TB, r NamespaceRequest) NamespaceResult {
 	before := descriptors(t)
 	var n Namespace
 	result := n.Apply(t.Context(), r)
-	for range 200 {
-		if descriptors(t) <= before {
-			break
-		}
+	for end := time.Now().Add(time.Minute); descriptors(t) > before && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if now := descriptors(t); now > before {

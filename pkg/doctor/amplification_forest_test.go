@@ -43,11 +43,10 @@ func newThread(from *thread) (*thread, error) {
 // passes mounts on.
 func (s *thread) end() {
 	close(s.work)
-	for range 10000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
 		if _, err := os.Lstat(s.path); err != nil {
 			return
 		}
-		time.Sleep(100 * time.Microsecond)
 	}
 }
 

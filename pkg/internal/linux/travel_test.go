@@ -74,7 +74,7 @@ func TestAThreadGoesAndComesHome(t *testing.T) {
 	if err := Travel("/proc", func(tr *Traveller) error { return errors.Join(tr.EnterProcess(fd), wrong) }); !errors.Is(err, wrong) {
 		t.Errorf("error %v, want the function's", err)
 	}
-	if now := countFiles(t); now != before {
+	if now := countFiles(t); now > before { // others that nobody needs may be closed meanwhile
 		t.Errorf("%d descriptors, %d before", now, before)
 	}
 	if tid == unix.Getpid() {
@@ -176,11 +176,10 @@ func TestWhatAMountCallNeeds(t *testing.T) {
 	defer fd.Close()
 	_ = p.Kill()
 	_, _ = p.Wait()
-	for range 100 {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if err = Travel("/proc", func(tr *Traveller) error { return tr.EnterProcess(fd) }); err != nil {
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	if !errors.Is(err, unix.ESRCH) {
 		t.Errorf("a process that is gone: %v", err)
