@@ -126,7 +126,7 @@ func TestWhetherAMountIsFoundElsewhere(t *testing.T) {
 	}{
 		{Location{1, "/v"}, Location{1, "/v"}, facts.Yes, "25 1 253:1"},
 		{Location{1, "/v"}, Location{2, "/host/v"}, facts.Yes, "301 300 253:1"},
-		{Location{1, "/v"}, Location{2, "/v"}, facts.No, "not among the 2 places"},
+		{Location{1, "/v"}, Location{2, "/v"}, facts.No, "not among what receives it: 2 places"},
 		{Location{1, "/full"}, Location{2, "/host/full"}, facts.No, "another covers it"},
 		{Location{2, "/host/v"}, Location{1, "/v"}, facts.No, "not among"},
 		{Location{1, "/v"}, Location{3, "/host/v"}, facts.No, "not among"},
