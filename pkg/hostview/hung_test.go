@@ -85,7 +85,7 @@ func TestAHungFileSystemIsCannotTell(t *testing.T) {
 			if n := threads(t) - before; n > 8 {
 				t.Errorf("%d more threads after 128 lookups", n)
 			}
-			if n := v.walker.stuck(); n != 1 {
+			if n := stay(t, v, 1); n != 1 {
 				t.Errorf("%d helpers are stuck in one mount, want 1", n)
 			}
 			if m, err := v.Lookup(ctx, dir+"/fine/deep"); err != nil || m.MountPoint != dir {
@@ -237,6 +237,19 @@ func TestAColdPathIsWalkedByAHelper(t *testing.T) {
 			_ = f.Close()
 		}
 	}
+}
+
+// stay returns how many helpers are stuck, once they are no more than most: on a
+// busy machine one is left behind before it comes to its mount, which then does
+// not let it in.
+func stay(t *testing.T, v *View, most int) int {
+	t.Helper()
+	within(t, 20*time.Second, "coming back", func() {
+		for v.walker.stuck() > most {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	return v.walker.stuck()
 }
 
 func (w *walker) stuck() int {

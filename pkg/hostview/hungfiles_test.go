@@ -44,18 +44,14 @@ func TestAQuestionToAHungFileSystemIsLeftBehind(t *testing.T) {
 			if n := threads(t) - before; n > 8 {
 				t.Errorf("%d more threads after 65 questions", n)
 			}
-			if n := v.walker.stuck(); n != 1 {
+			if n := stay(t, v, 1); n != 1 {
 				t.Errorf("%d helpers are stuck in one mount, want 1", n)
 			}
 			if got, err := v.ReadFile(ctx, dir+"/file", 1); err != nil || string(got) != "x" {
 				t.Errorf("beside it: %q %v", got, err)
 			}
 			abort()
-			within(t, 20*time.Second, "coming back", func() {
-				for v.walker.stuck() > 0 {
-					time.Sleep(time.Millisecond)
-				}
-			})
+			stay(t, v, 0)
 			if n := descriptors(t); n > open { // less by the one that was closed
 				t.Errorf("%d descriptors are open, %d before", n, open)
 			}
@@ -83,7 +79,7 @@ func TestAFileThatCannotBeOpenedNowIsLeftBehind(t *testing.T) {
 		_, err = v.ReadFile(ctx, at+"/file", 10)
 		refused(t, "reading once more", err, errStuck.Error())
 	})
-	if n := v.walker.stuck(); n != 1 {
+	if n := stay(t, v, 1); n != 1 {
 		t.Errorf("%d helpers are stuck, want 1", n)
 	}
 }

@@ -52,12 +52,7 @@ func TestTheNumberOfStuckHelpersIsBounded(t *testing.T) {
 		}
 		all.Wait()
 	})
-	within(t, 20*time.Second, "coming back", func() {
-		for v.walker.stuck() > maxOfType { // a busy machine may not have let one begin
-			time.Sleep(time.Millisecond)
-		}
-	})
-	if n := v.walker.stuck(); n < maxServed {
+	if n := stay(t, v, maxOfType); n < maxServed {
 		t.Errorf("%d stuck helpers, want at least %d", n, maxServed)
 	}
 	othersAnswer(t, v, dir)
@@ -96,12 +91,7 @@ func TestMountsOfATypeThatDoesNotAnswerAreNotWaitedFor(t *testing.T) {
 					refused(t, "one more", err, "4 mounts of fuse do not answer already")
 				}
 			})
-			within(t, 20*time.Second, "coming back", func() {
-				for v.walker.stuck() > maxServed {
-					time.Sleep(time.Millisecond)
-				}
-			})
-			if n := v.walker.stuck(); n != maxServed || waited != maxServed {
+			if n := stay(t, v, maxServed); n != maxServed || waited != maxServed {
 				t.Errorf("%d stuck helpers of %d waits, want %d", n, waited, maxServed)
 			}
 			othersAnswer(t, v, dir)
