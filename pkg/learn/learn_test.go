@@ -89,13 +89,33 @@ func TestWhatRunsIsAllowedAndMoreIsNot(t *testing.T) {
 }
 
 func TestTheSameContainersGiveTheSameBytes(t *testing.T) {
-	first, _ := learned(t, sample()...)
+	var all []facts.Container // each differs from another in one thing alone
+	for _, id := range []string{"1", "2"} {
+		for _, name := range []string{"x", "y"} {
+			for _, pod := range []string{"db-0", "db-1"} {
+				for _, namespace := range []string{"prod", "test"} {
+					c := running(namespace, pod, name, bind("/srv/"+namespace+pod+name+id, "/srv", facts.Slave))
+					c.ID = id + name + pod + namespace
+					all = append(all, c)
+				}
+			}
+		}
+	}
+	all = append(all, sample()...)
+	first, _ := learned(t, all...)
 	for range 20 {
-		shuffled := sample()
+		shuffled := slices.Clone(all)
 		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		again, _ := learned(t, shuffled...)
+		given := slices.Clone(shuffled)
+		again, err := Learn(Seen{From: "a test", Vars: node, Containers: shuffled})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !bytes.Equal(first.Policy, again.Policy) || !bytes.Equal(first.Tests, again.Tests) {
-			t.Fatalf("the order of the containers shows:\n%s", cmp.Diff(string(first.Policy), string(again.Policy)))
+			t.Fatalf("the order of the containers shows:\n%s%s", cmp.Diff(string(first.Policy), string(again.Policy)), cmp.Diff(string(first.Tests), string(again.Tests)))
+		}
+		if diff := cmp.Diff(given, shuffled); diff != "" {
+			t.Fatalf("what is learned from is changed: %s", diff)
 		}
 	}
 }
@@ -166,6 +186,10 @@ func TestWhatCannotBeWrittenIsSaid(t *testing.T) {
 		"no pod": {
 			running("n", "", "c", bind("/a", "/a", facts.Slave)),
 			facts.Unread{What: "container c", Why: "it has no name of a pod: it was not made by Kubernetes, or that is not known"},
+		},
+		"no name at all": {
+			facts.Container{ID: "c0ffee"},
+			facts.Unread{What: "container c0ffee", Why: "it has no namespace: it was not made by Kubernetes, or that is not known"},
 		},
 		"no container name": {
 			running("n", "p", "", bind("/a", "/a", facts.Slave)),

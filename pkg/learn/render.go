@@ -107,10 +107,8 @@ func quote(text string) string {
 			t.WriteRune(r)
 		case unicode.IsPrint(r):
 			t.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&t, `\U%08X`, r)
 		default:
-			fmt.Fprintf(&t, `\u%04X`, r)
+			fmt.Fprintf(&t, `\U%08X`, r)
 		}
 	}
 	t.WriteByte('"')

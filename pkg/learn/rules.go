@@ -28,7 +28,7 @@ const privateName = "private-mounts"
 // rules returns the rules of all workloads, sorted.
 func (b *book) rules() []rule {
 	var all []rule
-	names := map[string]bool{privateName: true}
+	names := map[string]bool{}
 	for _, w := range b.workloads() {
 		except := b.others(w)
 		for _, r := range merge(b.grants(w)) {
