@@ -142,7 +142,7 @@ func (c *chaos) steps(ctx context.Context) error {
 		return err
 	}
 	pid := c.service.pid()
-	files, err := openFiles(pid)
+	files, err := c.allOpen(pid)
 	if err != nil {
 		return err
 	}

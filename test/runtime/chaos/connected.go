@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/test/runtime/harness"
+	"github.com/mountward/mountward/test/runtime/ward"
 )
 
 // mark is how long the trail is now.
@@ -27,7 +28,7 @@ func (c *chaos) mark() int64 {
 func (c *chaos) awaitSynchronized(mark int64) error {
 	for end := time.Now().Add(settleTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		text, err := os.ReadFile(c.ward.Audit)
-		if err == nil && bytes.Contains(text[min(mark, int64(len(text))):], []byte("synchronized with the runtime")) {
+		if err == nil && bytes.Contains(text[min(mark, int64(len(text))):], []byte(ward.Synchronized)) {
 			return nil
 		}
 	}

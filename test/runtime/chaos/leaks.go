@@ -20,7 +20,7 @@ import (
 
 const (
 	// settleTime is how long what is ended may take to be gone.
-	settleTime = 20 * time.Second
+	settleTime = time.Minute
 	// entryAge is how old an entry of the runtime directory must be before a
 	// Synchronize that does not list its container removes it, and a little.
 	entryAge = 62 * time.Second
@@ -159,6 +159,24 @@ func openFiles(pid int) (map[string]int, error) {
 		all[digits.ReplaceAllString(to, "N")]++
 	}
 	return all, nil
+}
+
+// allOpen is openFiles, once the plugin has all open that it keeps open: the socket
+// of the command line, and the watch of the policy files.
+func (c *chaos) allOpen(pid int) (map[string]int, error) {
+	for end := time.Now().Add(settleTime); ; time.Sleep(5 * time.Millisecond) {
+		files, err := openFiles(pid)
+		if err != nil {
+			return nil, err
+		}
+		_, err = os.Lstat(filepath.Join(c.ward.Dir, "run", "control.sock"))
+		if err == nil && files["anon_inode:inotify"] > 0 {
+			return openFiles(pid)
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("wait for the plugin to open what it keeps open: %v; %v", err, files)
+		}
+	}
 }
 
 // judgeFiles compares the descriptors of the plugin with those it had.

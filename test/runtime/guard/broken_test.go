@@ -32,6 +32,7 @@ func TestConnectionsThatBreakWhileTheyAreMade(t *testing.T) {
 		}
 		return len(open)
 	}
+	s.settled()
 	before := descriptors()
 
 	for _, test := range []struct {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/containerd/nri/pkg/api"
-	"github.com/containerd/nri/pkg/stub"
 
 	"github.com/mountward/mountward/test/runtime/harness"
 	"github.com/mountward/mountward/test/runtime/ward"
@@ -148,16 +147,9 @@ func TestMountOfAnotherPlugin(t *testing.T) {
 	dir := place(t)
 	g := start(t, ward.Options{Policy: fmt.Sprintf(denySecret, dir+"/secret/**")})
 	source := ""
-	s, err := stub.New(adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
+	connected(t, g.NRISocket, "95", func(_ *api.Container, adjust *api.ContainerAdjustment) {
 		adjust.AddMount(&api.Mount{Destination: "/injected", Type: "bind", Source: source, Options: []string{"rbind", "rprivate"}})
-	}), stub.WithPluginIdx("95"), stub.WithPluginName("injector"), stub.WithSocketPath(g.NRISocket))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer s.Stop()
+	})
 	for _, test := range []struct {
 		source  string
 		refused bool

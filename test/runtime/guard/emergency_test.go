@@ -290,9 +290,17 @@ func TestEmergencyWithoutADaemon(t *testing.T) {
 	}
 	k.want(t, "ended", missing)
 
-	c = k.begin("emergency", "--for", "2s", "--socket", k.NRISocket)
-	if code := c.end(t); code != 0 || !strings.Contains(c.output.String(), "EMERGENCY: registered as 90-mountward") {
-		t.Errorf("time is up: exit code %d, %s", code, c.output.String())
+	for length := 2 * time.Second; ; length *= 2 { // to register can take a busy machine longer
+		c = k.begin("emergency", "--for", length.String(), "--socket", k.NRISocket)
+		if code := c.end(t); code != 0 {
+			t.Errorf("time is up: exit code %d, %s", code, c.output.String())
+		}
+		if strings.Contains(c.output.String(), "EMERGENCY: registered as 90-mountward") {
+			break
+		}
+		if length > 20*time.Second {
+			t.Fatalf("it does not register: %s", c.output.String())
+		}
 	}
 	k.want(t, "time is up", missing)
 	if left, _ := filepath.Glob(filepath.Join(k.Dir, "run", "*emergency*")); len(left) > 0 {

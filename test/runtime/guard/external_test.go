@@ -84,6 +84,25 @@ func (s *service) launch() {
 	})
 }
 
+// settled waits until the service has all open that it keeps open besides its
+// connection: the socket of the command line, and the watch of the policy files.
+func (s *service) settled() {
+	s.tb.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		_, err := os.Lstat(filepath.Join(s.Dir, "run", "control.sock"))
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", s.cmd.Process.Pid))
+		if err == nil && slices.ContainsFunc(links, func(link string) bool {
+			to, _ := os.Readlink(link)
+			return to == "anon_inode:inotify"
+		}) {
+			return
+		}
+		if time.Now().After(end) {
+			s.tb.Fatalf("the socket of the command line: %v; %d descriptors", err, len(links))
+		}
+	}
+}
+
 // crash ends the service as nothing can be prepared for.
 func (s *service) crash() {
 	s.tb.Helper()

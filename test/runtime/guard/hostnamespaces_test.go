@@ -278,7 +278,12 @@ func executes(t *testing.T, pid int, name string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.TrimSpace(string(comm)) == name {
+		// The kernel has the arguments a little later than the name.
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(string(comm)) == name && strings.Contains(string(args), "-s\x00"+name) {
 			return
 		}
 	}

@@ -65,10 +65,11 @@ func TestTwoInstancesOfOneName(t *testing.T) {
 		}
 	}
 
+	from := s.records()
 	if err := unix.Kill(launched, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	from := s.records()
+	gone(t, launched)
 	// containerd notices with the next request, which it may refuse for it.
 	_, err = s.tryOne(podIn("deny", dir))
 	if err == nil {

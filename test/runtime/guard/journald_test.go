@@ -60,7 +60,7 @@ func startJournald(t *testing.T) *os.Process {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			_ = cmd.Process.Kill()
 			<-ended
 		}
@@ -68,11 +68,10 @@ func startJournald(t *testing.T) *os.Process {
 			t.Logf("journald said:\n%s", output.String())
 		}
 	})
-	for range 600 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat("/run/systemd/journal/socket"); err == nil {
 			return cmd.Process
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("journald has no socket")
 	return nil
@@ -99,10 +98,9 @@ func journal(t *testing.T, match ...string) []entry {
 // awaitJournal waits for one record and fails the test if there are more.
 func awaitJournal(t *testing.T, match ...string) entry {
 	t.Helper()
-	for range 600 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		switch entries := journal(t, match...); len(entries) {
 		case 0:
-			time.Sleep(20 * time.Millisecond)
 		case 1:
 			return entries[0]
 		default:

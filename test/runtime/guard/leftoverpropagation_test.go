@@ -3,8 +3,10 @@
 package guard_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/containerd/nri/pkg/api"
 	"github.com/containerd/nri/pkg/stub"
@@ -28,9 +30,29 @@ propagation = "rslave"
 // injects mounts a directory without a propagation word, as CDI and hooks do.
 func injects(t *testing.T, g *guard, index, destination, source string) {
 	t.Helper()
-	s, err := stub.New(adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
+	connected(t, g.NRISocket, index, adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
 		adjust.AddMount(&api.Mount{Destination: destination, Type: "bind", Source: source, Options: []string{"rbind"}})
-	}), stub.WithPluginIdx(index), stub.WithPluginName("injector"), stub.WithSocketPath(g.NRISocket))
+	}))
+}
+
+// taking is a plugin that tells when it takes part.
+type taking struct {
+	adjuster
+	part chan struct{}
+}
+
+func (p taking) Synchronize(context.Context, []*api.PodSandbox, []*api.Container) ([]*api.ContainerUpdate, error) {
+	close(p.part)
+	return nil, nil
+}
+
+// connected connects a plugin that takes part in every request from now on: the
+// runtime asks none while it synchronizes one.
+func connected(t *testing.T, socket, index string, adjust adjuster) {
+	t.Helper()
+	p := taking{adjust, make(chan struct{})}
+	s, err := stub.New(p, stub.WithPluginIdx(index), stub.WithPluginName("injector"),
+		stub.WithSocketPath(socket), stub.WithOnClose(func() {}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,6 +60,11 @@ func injects(t *testing.T, g *guard, index, destination, source string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
+	select {
+	case <-p.part:
+	case <-time.After(time.Minute):
+		t.Fatal("the injector is not synchronized")
+	}
 }
 
 // leaks says whether what a container mounts below a destination reaches the

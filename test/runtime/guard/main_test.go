@@ -6,12 +6,12 @@ package guard_test
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/mountward/mountward/test/runtime/harness"
 	"github.com/mountward/mountward/test/runtime/ward"
@@ -53,21 +53,49 @@ func start(tb testing.TB, o ward.Options) *guard {
 	return g
 }
 
-// gone waits for the end of the plugin: its last records come after the end of
-// containerd, into a directory that is removed with the test. Containerd does not
-// wait for a plugin that was killed.
+// gone waits for the end of the plugin, of all its threads: its last records come
+// after the end of containerd, into a directory that is removed with the test.
+// Containerd does not wait for a plugin that was killed.
 func gone(tb testing.TB, pid int) {
 	tb.Helper()
-	for end := time.Now().Add(20 * time.Second); pid > 0; time.Sleep(5 * time.Millisecond) {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if _, state, _ := strings.Cut(string(text), ") "); err != nil || strings.HasPrefix(state, "Z") {
-			return
+	if pid <= 0 {
+		return
+	}
+	process, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer unix.Close(process)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(process), Events: unix.POLLIN}}, 1000)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			tb.Fatal(err)
 		}
-		if time.Now().After(end) {
-			tb.Errorf("mountward, process %d, does not end with containerd", pid)
+		if n > 0 {
 			return
 		}
 	}
+	tb.Errorf("mountward, process %d, does not end with containerd", pid)
+}
+
+// Restart is the node's, and waits for the end of the plugin that the old
+// containerd launched: until then the new one stands aside for it.
+func (g *guard) Restart() error {
+	pid, _ := g.PluginPID() // 0 where it does not run any more
+	err := g.Suite.Restart()
+	gone(g.tb, pid)
+	return err
+}
+
+// Kill9 is the node's, and waits in the same way.
+func (g *guard) Kill9() error {
+	pid, _ := g.PluginPID()
+	err := g.Suite.Kill9()
+	gone(g.tb, pid)
+	return err
 }
 
 // in is the same guard for a subtest.

@@ -81,7 +81,15 @@ func TestRemovalAfterARestart(t *testing.T) {
 }
 
 // afterStart is a plugin that fails what comes after a start.
-type afterStart struct{ asked chan string }
+type afterStart struct {
+	part  chan struct{} // closed when it takes part
+	asked chan string
+}
+
+func (p *afterStart) Synchronize(context.Context, []*api.PodSandbox, []*api.Container) ([]*api.ContainerUpdate, error) {
+	close(p.part)
+	return nil, nil
+}
 
 func (p *afterStart) PostStartContainer(_ context.Context, _ *api.PodSandbox, c *api.Container) error {
 	p.asked <- c.GetId()
@@ -94,7 +102,7 @@ func TestOnlyAnErrorBeforeTheStartStopsAContainer(t *testing.T) {
 	dir := harness.TestHostDirs(t).Shared.Path
 	s := startService(t, matrix.Policy)
 	s.says(0, ward.Synchronized)
-	other := &afterStart{make(chan string, 4)}
+	other := &afterStart{make(chan struct{}), make(chan string, 4)}
 	plugin, err := stub.New(other, stub.WithPluginName("after"), stub.WithPluginIdx("95"), stub.WithSocketPath(s.NRISocket))
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +111,11 @@ func TestOnlyAnErrorBeforeTheStartStopsAContainer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plugin.Stop()
-	time.Sleep(100 * time.Millisecond) // it takes part once it is synchronized
+	select {
+	case <-other.part:
+	case <-time.After(time.Minute):
+		t.Fatal("the other plugin is not synchronized")
+	}
 	id := s.runOne(podIn("other", dir))
 	if got := <-other.asked; got != id {
 		t.Errorf("asked about %s", got)

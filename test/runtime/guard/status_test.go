@@ -53,6 +53,17 @@ func TestStatusOfALaunchedPlugin(t *testing.T) {
 		}
 	}
 
+	ready := func(when string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			if out, err := exec.Command(binary, "status", "--ready", "--config", settings).CombinedOutput(); err == nil {
+				return
+			} else if time.Now().After(end) {
+				t.Fatalf("not ready %s: %v, %s", when, err, out)
+			}
+		}
+	}
+	ready("at first")
 	s, code := ask("status")
 	if code != 0 {
 		t.Errorf("status: %d, %v", code, s["problems"])
@@ -97,13 +108,7 @@ func TestStatusOfALaunchedPlugin(t *testing.T) {
 	if err := g.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if out, err := exec.Command(binary, "status", "--ready", "--config", settings).CombinedOutput(); err == nil {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("not ready after containerd's restart: %v, %s", err, out)
-		}
-	}
+	ready("after containerd's restart")
 	refusals("after a restart", 1)
 	g.runOne(pod)
 	refusals("one more", 2)

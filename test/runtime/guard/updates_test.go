@@ -36,7 +36,7 @@ func (u *updater) CreateContainer(context.Context, *api.PodSandbox, *api.Contain
 // a handler that waits for containerd, until it drops the plugin. That mountward
 // never asks is in plugin/updates_test.go.
 func TestUpdatesWithinAHandler(t *testing.T) {
-	n := harness.New(t, harness.Config{RequestTimeout: 500 * time.Millisecond})
+	n := harness.New(t, harness.Config{})
 	u := &updater{synced: make(chan struct{}), answer: make(chan error, 1)}
 	closed := make(chan struct{})
 	var err error
@@ -49,7 +49,11 @@ func TestUpdatesWithinAHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(u.stub.Stop)
-	<-u.synced
+	select {
+	case <-u.synced:
+	case <-time.After(time.Minute):
+		t.Fatal("the plugin is not synchronized")
+	}
 	n.RunOne(harness.Container{})
 	select {
 	case <-closed:

@@ -142,7 +142,7 @@ func removeCgroups(dir string) error {
 }
 
 func removeCgroup(dir string) error {
-	const tries, pause = 500, 10 * time.Millisecond
+	const tries, pause = 6000, 10 * time.Millisecond
 	var err error
 	for range tries {
 		err = unix.Rmdir(dir)

@@ -58,7 +58,9 @@ func (s *Service) Start(dir string) error {
 		return fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	s.PID = s.cmd.Process.Pid
-	return nil
+	// A program that is executed has its name a little before its arguments.
+	_, err = s.Tell("echo")
+	return err
 }
 
 func (s *Service) enter() error {

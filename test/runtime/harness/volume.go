@@ -65,7 +65,7 @@ func (v *Volume) Alive() (bool, error) {
 // WaitGone waits until the file system is not alive any more: the kernel takes
 // namespaces down later than they end.
 func (v *Volume) WaitGone() error {
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		alive, err := v.Alive()
 		switch {
 		case err != nil || !alive:

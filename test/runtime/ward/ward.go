@@ -7,6 +7,7 @@ package ward
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ import (
 	"github.com/mountward/mountward/test/runtime/harness"
 )
 
-// patience bounds what should take milliseconds.
-const patience = 20 * time.Second
+// patience bounds what should take milliseconds, or the 15 s after which a runtime
+// that does not configure us is given up.
+const patience = time.Minute
 
 // Binary returns the built mountward: $MOUNTWARD or bin/mountward of the
 // checkout, found upwards from the working directory.
@@ -116,8 +118,18 @@ func (w *Ward) WritePolicy(text string) error {
 	return os.Rename(w.Policy+".new", w.Policy)
 }
 
-// Reload sends SIGHUP and waits for the record of what came of it.
+// Reload sends SIGHUP and waits for the record of what came of the policy file as
+// it is now: the daemon finds it by itself as well, and then loads it twice.
 func (w *Ward) Reload(ctx context.Context) (Record, error) {
+	text, err := os.ReadFile(w.Policy)
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	info, err := os.Stat(w.Policy)
+	if err != nil {
+		return nil, fmt.Errorf("look at policy: %w", err)
+	}
+	renamed := time.Unix(info.Sys().(*syscall.Stat_t).Ctim.Unix())
 	before, err := w.Records()
 	if err != nil {
 		return nil, err
@@ -130,7 +142,13 @@ func (w *Ward) Reload(ctx context.Context) (Record, error) {
 		return nil, fmt.Errorf("send SIGHUP to process %d: %w", pid, err)
 	}
 	return w.Await(ctx, len(before), func(r Record) bool {
-		return r.Event() == "policy-loaded" || r.Event() == "policy-rejected"
+		stamp, _ := r["time"].(string)
+		at, err := time.Parse(time.RFC3339Nano, stamp)
+		if err != nil || at.Before(renamed) {
+			return false
+		}
+		return r.Event() == "policy-rejected" ||
+			r.Event() == "policy-loaded" && r.At("policy", "sha256") == fmt.Sprintf("%x", sha256.Sum256(text))
 	})
 }
 
