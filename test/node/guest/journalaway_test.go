@@ -68,7 +68,7 @@ func TestJournalAway(t *testing.T) {
 func (s *stack) once(pods []*pod) {
 	s.Helper()
 	count := func() map[string]int {
-		all, err := journal("MOUNTWARD_EVENT=decision", "MOUNTWARD_EVENT=task", fmt.Sprintf("--since=@%d", s.since.Unix()))
+		all, err := journal("MOUNTWARD_EVENT=decision", "MOUNTWARD_EVENT=task", s.recent())
 		if err != nil {
 			s.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // nothingMoreThan waits until nothing is there but what was before: udev can
 // hold a device for a moment after it was released.
 func nothingMoreThan(before []string) error {
-	for end := time.Now().Add(hangTime); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		after, err := things()
 		if err != nil {
 			return err

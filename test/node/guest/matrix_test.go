@@ -94,7 +94,7 @@ func propagation(asked harness.Propagation) cri.MountPropagation {
 // proof, and wants no other word about any.
 func (s *stack) proved(unit string, pods []*pod) {
 	s.Helper()
-	since := fmt.Sprintf("--since=@%d", s.since.Unix())
+	since := s.recent()
 	await(s.T, "the records of the starts", func() (any, error) {
 		all, err := journal("MOUNTWARD_EVENT=task", "_SYSTEMD_UNIT="+unit, since)
 		if err != nil {

@@ -93,22 +93,25 @@ func TestRuntimeRestarts(t *testing.T) {
 	n.decides(s, uid(762))
 }
 
-// synchronizedNow wants this process of the service to have said that it knows
-// the containers, without waiting for it.
+// synchronizedNow wants this process of the service to have been told of the
+// containers before it was up for systemd. What is recorded of that comes into
+// the journal by itself, with its own time.
 func (s *stack) synchronizedNow() {
 	s.Helper()
-	s.do("journalctl", "--sync")
-	all, err := journal("_SYSTEMD_INVOCATION_ID=" + property(s.T, service, "InvocationID"))
+	e := awaitEntry(s.T, "_SYSTEMD_INVOCATION_ID="+property(s.T, service, "InvocationID"), "MOUNTWARD_EVENT=connection", "MOUNTWARD_STATE=connected")
+	stamp, _ := e.record(s.T)["time"].(string)
+	told, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
 		s.Fatal(err)
 	}
-	var said []string
-	for _, e := range all {
-		if said = append(said, e.first("MESSAGE")); strings.HasPrefix(e.first("MESSAGE"), "synchronized with the runtime") {
-			return
-		}
+	var boot unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &boot); err != nil {
+		s.Fatal(err)
 	}
-	s.Errorf("it is started and not synchronized: %q", said)
+	since := time.Duration(boot.Nano()) - time.Duration(s.stamp(service, "ActiveEnterTimestampMonotonic"))*time.Microsecond
+	if up := time.Now().Add(-since); told.After(up) {
+		s.Errorf("it is up since %s, and was told of the containers at %s", up, told)
+	}
 }
 
 // decides runs a container that has to be raised and is.

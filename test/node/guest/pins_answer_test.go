@@ -156,6 +156,12 @@ func (s *stack) cured(h holder, command string) {
 // free wants that nobody holds the volume, which is seen by its removal.
 func (v *publishedLV) free() {
 	v.Helper()
+	await(v.T, "nobody to hold "+v.name, func() (any, error) { // the kernel takes a namespace down later than it ends
+		if _, code, stderr := tryAsk[pinsAnswer](v.T, "pins", v.name); code != exitSound {
+			return nil, fmt.Errorf("exit code %d: %s", code, stderr)
+		}
+		return nil, nil
+	})
 	r := v.pins(exitSound, v.name)
 	v.heldBy(r)
 	if r.Alive.Answer == "yes" || len(r.Searched) == 0 || r.Open == nil || r.Open.Count != 0 {

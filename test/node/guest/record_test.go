@@ -54,22 +54,24 @@ func (s *stack) has(mount any, what string, want map[string]any) {
 	}
 }
 
-// found asks the journal as the README says, and wants the records of these
-// pods: since this test began, for device numbers are used again.
+// found asks the journal as the README says, and waits for the records of these
+// pods, and of no other: since this test began, for device numbers are used again.
 func (s *stack) found(pods []*pod, query ...string) {
 	s.Helper()
-	since := fmt.Sprintf("--since=@%d", s.since.Unix())
-	all, err := journal(append(query, "MOUNTWARD_EVENT=task", since)...)
-	if err != nil {
-		s.Fatal(err)
-	}
-	var got, want []string
-	for _, e := range all {
-		got = append(got, e.first("CONTAINER_ID_FULL"))
-	}
+	var want []string
 	for _, p := range pods {
 		want = append(want, p.id)
 	}
+	got := await(s.T, "journalctl "+strings.Join(query, " "), func() (got []string, err error) {
+		all, err := journal(append(query, "MOUNTWARD_EVENT=task", s.recent())...)
+		for _, e := range all {
+			got = append(got, e.first("CONTAINER_ID_FULL"))
+		}
+		if err == nil && len(got) < len(want) {
+			err = fmt.Errorf("it finds %v, want %v", got, want)
+		}
+		return got, err
+	})
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

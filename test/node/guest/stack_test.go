@@ -31,6 +31,12 @@ func newStack(t *testing.T) *stack {
 // on is a stack for a test on what another test has built.
 func (s *stack) on(t *testing.T) *stack { return &stack{T: t, labels: s.labels, since: time.Now()} }
 
+// recent has journalctl show what was recorded since the test began, to the
+// microsecond: the test before may have ended in the same second.
+func (s *stack) recent() string {
+	return fmt.Sprintf("--since=@%d.%06d", s.since.Unix(), s.since.Nanosecond()/1000)
+}
+
 // do runs a program of the building.
 func (s *stack) do(name string, args ...string) string {
 	s.Helper()
