@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -145,11 +146,23 @@ func TestNothingIsLostWhileJournaldIsAway(t *testing.T) {
 	}
 }
 
+// signal sends a signal to journald. One to stop it has done so on return.
 func signal(t *testing.T, d *daemon, s syscall.Signal) {
 	t.Helper()
 	if err := d.process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
+	if s != syscall.SIGSTOP {
+		return
+	}
+	waitFor(t, "journald to stand still", func() bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, state, _ := strings.Cut(string(text), ") ")
+		return strings.HasPrefix(state, "T")
+	})
 }
 
 func lines(t *testing.T, path string) int {
@@ -259,9 +272,10 @@ func TestAProcessKilledWhileItSendsRepeatsAtMostOneEvent(t *testing.T) {
 	trail := newTrail(t, audit.Options{Journal: true, JournalSocket: d.socket, Spool: dir})
 	waitFor(t, "nothing to wait", func() bool { c := trail.Counts(); return c.Waiting == 0 && c.Sent > 0 })
 	t.Logf("%d were left for the next process", trail.Counts().Sent)
-	waitFor(t, "all events", func() bool { return len(d.find(t, "MESSAGE_ID="+audit.IDTask)) >= writerEvents })
-	time.Sleep(100 * time.Millisecond)
+	trail.Record(numbered(writerEvents)) // behind all of them
+	d.read(t, 1, fmt.Sprintf("CONTAINER_ID_FULL=c%d", writerEvents))
 	got := d.numbers(t, len(d.find(t, "MESSAGE_ID="+audit.IDTask)))
+	got = got[:len(got)-1]
 	repeated := 0
 	for i := 1; i < len(got); i++ {
 		if got[i] == got[i-1] {

@@ -189,11 +189,10 @@ func parseExport(data []byte) ([][]pair, error) {
 
 func waitFor(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for range 600 {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if holds() {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("waited in vain for %s", what)
 }
