@@ -100,7 +100,7 @@ const maxRuleName = 90
 // name that had to be changed ends in a checksum of what it was.
 func unique(taken map[string]bool, text string) string {
 	name := strings.Map(func(r rune) rune {
-		if r > ' ' && r < 0x7f && !strings.ContainsRune(`"\`, r) || r == ' ' {
+		if r >= ' ' && r < 0x7f && !strings.ContainsRune(`"\`, r) {
 			return r
 		}
 		return '_'

@@ -20,15 +20,19 @@ var provisioned = regexp.MustCompile(`^pvc-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[
 // it was given below a kubelet root that is a link itself.
 func sourcePath(m facts.Mount, root string) (string, bool) {
 	given, ok := facts.CleanAbs(m.Source)
-	if m.Host == nil || m.Host.Canonical == "" {
+	if m.Host == nil {
 		return given, ok
 	}
-	if _, below := belowRoot(given, root); ok && below {
-		if _, below := belowRoot(m.Host.Canonical, root); !below {
+	canonical, resolved := facts.CleanAbs(m.Host.Canonical) // a trail may have anything
+	if !resolved {
+		return given, ok
+	}
+	if _, below := belowRoot(given, root); below {
+		if _, below := belowRoot(canonical, root); !below {
 			return given, true
 		}
 	}
-	return m.Host.Canonical, true
+	return canonical, true
 }
 
 func belowRoot(p, root string) (string, bool) {
@@ -48,10 +52,10 @@ func sourceGlob(p string, pod facts.Pod, root string) string {
 		return literalPath(p)
 	}
 	parts := strings.Split(rest, "/")
-	own := len(parts) > 3 && parts[0] == "pods" && pod.UID != "" && parts[1] == pod.UID &&
+	own := len(parts) > 3 && parts[0] == "pods" && parts[1] == pod.UID &&
 		slices.Contains([]string{"volumes", "volume-subpaths", "volumeDevices"}, parts[2])
 	for i := range parts {
-		generated := own && (i == 1 || i > 2 && i < 5 && provisioned.MatchString(parts[i]))
+		generated := own && (i == 1 || i < 5 && provisioned.MatchString(parts[i]))
 		parts[i] = policy.Literal(parts[i])
 		if generated {
 			parts[i] = "*"

@@ -71,7 +71,8 @@ func (b *book) examples() (all []example) {
 	})
 }
 
-// may is what a container was seen with.
+// may is what a container was seen with, and the shape of that: what rules of its
+// own are for.
 func (b *book) may(c facts.Container) (example, string) {
 	e := example{name: describe(c) + " is as it was seen", container: named(c)}
 	var shape strings.Builder
@@ -83,7 +84,9 @@ func (b *book) may(c facts.Container) (example, string) {
 		asked := m.Requested()
 		e.container.Mounts = append(e.container.Mounts, bind(p, m.Destination, asked))
 		e.expect = append(e.expect, facts.ActionAllow)
-		fmt.Fprintf(&shape, "%q %s\n", sourceGlob(p, c.Pod, b.vars.KubeletRoot), asked)
+		if asked != facts.Private && asked != facts.Unbindable { // those have the pod's uid in their path, and one rule
+			fmt.Fprintf(&shape, "%q %s\n", sourceGlob(p, c.Pod, b.vars.KubeletRoot), asked)
+		}
 	}
 	return e, shape.String()
 }

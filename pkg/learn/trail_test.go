@@ -124,6 +124,7 @@ func FuzzReadTrail(f *testing.F) {
 	f.Add(entry(f, one, byRoot))
 	f.Add(strings.ReplaceAll(one, "/srv", `/\u0000\ufffd${x}*"`))
 	f.Add(strings.ReplaceAll(one, "web-0", `\"]\n[[rule]]`))
+	f.Add(strings.ReplaceAll(one, `"source":"/srv"`, `"source":"/srv","host":{"canonical":"x"}`))
 	f.Fuzz(func(t *testing.T, text string) {
 		trail, err := ReadTrail(strings.NewReader(text))
 		if err != nil {
