@@ -9,24 +9,28 @@ import (
 // restGlob is the part of a path glob below its prefix, "" for the prefix alone.
 type restGlob struct {
 	text string
-	// parts are its components, where each has a shape; else doublestar is asked,
-	// which takes many times as long. deep says that "**" follows them.
+	// head is what stands before a "**" at its end; deep says that there is one. To
+	// doublestar "a" is not in "a*/**", to us what is in head always is.
+	head string
+	deep bool
+	// parts are the components of head, where each has a shape; else doublestar is
+	// asked, which takes many times as long.
 	parts []nameGlob
-	deep  bool
 	plain bool
 }
 
 func newRestGlob(text string) restGlob {
-	g := restGlob{text: text}
-	head, deep := text, text == "**"
-	if deep {
-		head = ""
-	} else if cut, ok := strings.CutSuffix(text, "/**"); ok {
-		head, deep = cut, true
+	g := restGlob{text: text, head: text}
+	for deep := true; deep; {
+		g.head, deep = strings.CutSuffix(g.head, "/**")
+		g.deep = g.deep || deep
+	}
+	if g.head == "**" {
+		g.head, g.deep = "", true
 	}
 	var parts []nameGlob
-	for part := range strings.SplitSeq(head, "/") {
-		if head == "" {
+	for part := range strings.SplitSeq(g.head, "/") {
+		if g.head == "" {
 			break
 		}
 		n := nameGlob{text: part}
@@ -35,7 +39,7 @@ func newRestGlob(text string) restGlob {
 		}
 		parts = append(parts, n)
 	}
-	g.parts, g.deep, g.plain = parts, deep, true
+	g.parts, g.plain = parts, true
 	return g
 }
 
@@ -44,11 +48,11 @@ func newRestGlob(text string) restGlob {
 func (g *restGlob) match(below string) bool {
 	switch {
 	case below == "":
-		return g.text == "" || g.text == "**" || strings.Trim(g.text, "*/") == "" && !strings.Contains("/"+g.text+"/", "/*/")
+		return g.head == ""
 	case g.text == "":
 		return false
 	case !g.plain:
-		return doublestar.MatchUnvalidated(g.text, below)
+		return doublestar.MatchUnvalidated(g.text, below) || g.deep && doublestar.MatchUnvalidated(g.head, below)
 	}
 	for i := range g.parts {
 		if below == "" {

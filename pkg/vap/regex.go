@@ -8,8 +8,7 @@ import (
 )
 
 // pathRegex translates a glob without braces, which stands below a directory of
-// which a clean path was cut off: "/" separates components. It follows
-// doublestar 4.10, down to what is left of the glob at the end of the path.
+// which a clean path was cut off: "/" separates components.
 func pathRegex(glob string) string {
 	components := splitOutside(glob)
 	var b strings.Builder
@@ -33,15 +32,7 @@ func pathRegex(glob string) string {
 			b.WriteString("(?:[^/]+/)*")
 		case i == 0: // ** alone: the caller knows that something is there
 			b.WriteString(".*")
-		case last > i: // a/**/** wants something below
-			b.WriteString("/.*")
-		case components[i-1] != "*" && strings.HasSuffix(b.String(), "[^/]*"):
-			// a*/** matches "ab" and "a/b", but not "a": the star is not tried
-			// with nothing where the path ends there.
-			before := strings.TrimSuffix(b.String(), "[^/]*")
-			b.Reset()
-			b.WriteString(before + "(?:[^/]+(?:/.*)?|/.*)")
-		default:
+		default: // a/** is a as well
 			b.WriteString("(?:/.*)?")
 		}
 		i = last
