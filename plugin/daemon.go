@@ -15,6 +15,7 @@ import (
 	"github.com/mountward/mountward/config"
 	"github.com/mountward/mountward/pkg/apply"
 	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/control"
 	"github.com/mountward/mountward/pkg/device"
 	"github.com/mountward/mountward/pkg/ledger"
 	"github.com/mountward/mountward/pkg/policyfile"
@@ -64,7 +65,7 @@ type daemon struct {
 	emergency  atomic.Pointer[aside] // ... because somebody asked for it; of crisis
 	crisis     emergencies
 	standby    atomic.Pointer[aside] // the same, where another instance has the lock
-	lock       lock
+	lock       control.Lock
 	known      atomic.Bool  // the node was synchronized with before
 	working    atomic.Int32 // handlers whose work has not ended
 	reload     sync.Mutex
@@ -245,5 +246,5 @@ func (d *daemon) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	_ = trail.Close(ctx) // it is over; nobody is left to tell
-	d.lock.release()
+	d.lock.Release()
 }

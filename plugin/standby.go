@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/audit"
+	"github.com/mountward/mountward/pkg/control"
 )
 
 // standbyPause is how often an instance that stands aside looks whether the one
@@ -16,10 +17,10 @@ const standbyPause = 500 * time.Millisecond
 // lock there is no second instance that could see it either: better two that
 // decide than none.
 func (d *daemon) standBy() {
-	err := d.lock.take(d.settings.RuntimeDir)
+	err := d.lock.Take(d.settings.RuntimeDir)
 	switch {
 	case err == nil:
-	case errors.Is(err, errHeld):
+	case errors.Is(err, control.ErrHeld):
 		a := &aside{why: err.Error(), idle: true}
 		d.standby.Store(a)
 		d.aside.Store(a)
@@ -35,7 +36,7 @@ func (d *daemon) standBy() {
 // whether it did just now.
 func (d *daemon) takeOver() bool {
 	a := d.standby.Load()
-	if a == nil || d.lock.take(d.settings.RuntimeDir) != nil {
+	if a == nil || d.lock.Take(d.settings.RuntimeDir) != nil {
 		return false
 	}
 	// First this: a request that finds nobody to stand aside for must decide.

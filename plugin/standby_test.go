@@ -16,37 +16,6 @@ import (
 	"github.com/mountward/mountward/pkg/cli"
 )
 
-func TestALockHasOneHolder(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	var a, b lock
-	if err := a.take(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.take(dir); err != nil {
-		t.Errorf("taken again by its holder: %v", err)
-	}
-	if err := b.take(dir); !errors.Is(err, errHeld) || !strings.Contains(err.Error(), "process ") {
-		t.Errorf("%v", err)
-	}
-	a.release()
-	if err := b.take(dir); err != nil {
-		t.Errorf("after the release: %v", err)
-	}
-	b.release()
-	if err := os.Remove(dir + "/lock"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("elsewhere", dir+"/lock"); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.take(dir); err == nil || errors.Is(err, errHeld) {
-		t.Errorf("a symbolic link: %v", err)
-	}
-	if _, err := os.Lstat(dir + "/elsewhere"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it was followed: %v", err)
-	}
-}
-
 // tree is what a daemon keeps: each file with its size and time.
 func tree(t *testing.T, dirs ...string) map[string]string {
 	t.Helper()

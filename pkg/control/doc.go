@@ -1,5 +1,6 @@
 // Package control is how one talks to a running daemon: a unix socket for root
-// alone, the document of its status, and the notifications that systemd wants.
+// alone, the document of its status, and the notifications that systemd wants. The
+// lock by which one daemon of a node decides is here too.
 //
 // A connection carries one request and one response, each a JSON object in one
 // line with the name of its schema. Both are bounded in size and time, and so is

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"github.com/mountward/mountward/pkg/internal/linux"
 )
 
 // ErrInUse matches the error of Listen where a living daemon has the socket.
@@ -124,7 +126,11 @@ func dead(dir string) error {
 	conn, err := net.Dial("unix", addr)
 	switch {
 	case err == nil:
-		_ = conn.Close() // it was only to see that somebody takes it
+		defer conn.Close() // it was only to see that somebody takes it
+		// Of one that is dead a thread may hang in the kernel and keep the socket.
+		if pid, err := linux.PeerPID(conn.(*net.UnixConn)); err == nil && linux.Ending("/proc", pid) {
+			return nil
+		}
 		return ErrInUse
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return nil
