@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/file"
 )
 
 // Emergency is the note of one that is on. It lies in the runtime directory, so
@@ -32,17 +32,15 @@ const (
 // not switch anything off.
 func ReadEmergency(dir string) (Emergency, bool, error) {
 	path := filepath.Join(dir, noteName)
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	text, err := file.ReadRegular(path, maxNote)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Emergency{}, false, nil
 	}
-	var text []byte
 	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(file, maxNote))
-		_ = file.Close() // it was read
+		err = file.Guarded(dir)
 	}
 	if err != nil {
-		return Emergency{}, false, fmt.Errorf("read the note of an emergency: %w", err)
+		return Emergency{}, false, fmt.Errorf("read the note of an emergency %s: %w", path, err)
 	}
 	var e Emergency
 	if err := json.Unmarshal(text, &e); err != nil {

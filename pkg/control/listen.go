@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/mountward/mountward/pkg/internal/file"
 	"github.com/mountward/mountward/pkg/internal/linux"
 )
 
@@ -91,20 +92,13 @@ func (l *Listener) lost() bool {
 	return err != nil || !os.SameFile(now, l.made)
 }
 
-// prepare makes the directory, and refuses one in which others could put a
+// prepare makes a runtime directory, and refuses one in which others could put a
 // socket of theirs.
 func prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("the directory is writable for others (mode %04o); run: chmod go-w %s", mode, dir)
-	}
-	return nil
+	return file.Guarded(dir)
 }
 
 // dead returns nil where nobody listens at the socket's path.

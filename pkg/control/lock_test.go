@@ -81,3 +81,36 @@ func TestADeadDaemonKeepsNothing(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOthersSwitchNothingOff: where anybody can write into the runtime directory,
+// nothing that is found there is believed.
+func TestOthersSwitchNothingOff(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Now()
+	if err := (Emergency{Since: now, Until: now.Add(time.Hour)}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	var a Lock
+	if err := a.Take(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer a.Release()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, on, err := ReadEmergency(dir); on || err == nil || !strings.Contains(err.Error(), "chmod go-w "+dir) {
+		t.Errorf("the note: %t, %v", on, err)
+	}
+	if err := new(Lock).Take(dir); err == nil || errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "chmod go-w "+dir) {
+		t.Errorf("the lock: %v", err)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, 65534, 65534)); err != nil {
+		t.Fatal(err)
+	}
+	if _, on, err := ReadEmergency(dir); on || err == nil || !strings.Contains(err.Error(), "chown root "+dir) {
+		t.Errorf("the note in a directory of another user: %t, %v", on, err)
+	}
+}

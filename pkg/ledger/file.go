@@ -48,18 +48,7 @@ func (l *Ledger) prepare() error {
 }
 
 // check refuses a directory in which others could write what we then believe.
-func (l *Ledger) check() error {
-	info, err := os.Stat(l.dir)
-	switch {
-	case err != nil:
-		return file.Bare(err)
-	case !info.IsDir():
-		return syscall.ENOTDIR
-	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("the directory is writable for others (mode %04o); run: chmod go-w %s", info.Mode().Perm(), l.dir)
-	}
-	return nil
-}
+func (l *Ledger) check() error { return file.Guarded(l.dir) }
 
 // write replaces an entry. It does not wait for a disk: what the machine loses
 // in a crash, it loses together with the container.

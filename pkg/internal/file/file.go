@@ -1,4 +1,5 @@
-// Package file reads the files that an administrator writes.
+// Package file reads the files that an administrator writes, and tells in which
+// directories others could put some.
 package file
 
 import (
