@@ -67,6 +67,15 @@ func withoutOwnDevices(path string) (Stat, error) {
 	return st, err
 }
 
+// loopStatus waits as long as it takes, which is more than device.Loops does.
+func loopStatus(name string) (device.LoopStatus, error) {
+	s, err := linux.LoopStatusOf("/dev", name)
+	return device.LoopStatus{
+		File:  facts.DeviceNumber{Major: s.Major, Minor: s.Minor},
+		Block: facts.DeviceNumber{Major: s.BlockMajor, Minor: s.BlockMinor},
+	}, err
+}
+
 func realNode(t testing.TB) (Node, target.Node) {
 	t.Helper()
 	view, err := hostview.Open(hostview.Options{Wait: time.Minute})
@@ -82,7 +91,7 @@ func realNode(t testing.TB) (Node, target.Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	devices := device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, 1024)
+	devices := device.NewCache(device.FS{Sys: "/sys", Loop: loopStatus}, 1024)
 	n := Node{
 		Proc: "/proc", Sys: "/sys", KubeletRoot: "/var/lib/kubelet", Home: home, Census: census, Tables: census,
 		Devices: devices, Host: view, Opens: DeviceMapper("/dev"), FSType: Probe("/dev"), Again: time.Millisecond,

@@ -127,7 +127,7 @@ func TestAManifestIsExplainedAsItsContainerIs(t *testing.T) {
 			g.await("task", id)
 			running := explainedOf(t, g.ask(settings, "explain", "--container", id[:12], "--policy", g.Policy, "-o", "json"))
 			if diff := cmp.Diff(before.told(s.mounts), running.told(s.mounts)); diff != "" {
-				t.Errorf("-manifest +container:\n%s", diff)
+				t.Errorf("-manifest +container, of which is unknown %v:\n%s", running.Unknown, diff)
 			}
 			spec, err := g.Spec(id)
 			if err != nil {
@@ -252,6 +252,7 @@ func (m specMount) line(bind bool) string {
 // explained is what explain says of one container.
 type explained struct {
 	Verdict, Refusal string
+	Unknown          []unknown
 	Mounts           []struct {
 		Mount                                           specMount
 		Asked, Decided, Wanted, Action, Result, Verdict string

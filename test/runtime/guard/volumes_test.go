@@ -4,10 +4,8 @@ package guard_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,19 +26,7 @@ type asked struct {
 // ask runs a verb of the command line beside the daemon, with its settings.
 func (g *guard) ask(settings string, args ...string) asked {
 	g.tb.Helper()
-	binary, err := ward.Binary()
-	if err != nil {
-		g.tb.Fatal(err)
-	}
-	cmd := exec.CommandContext(g.tb.Context(), binary, append(args, "--config", settings)...)
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		g.tb.Fatal(err)
-	}
-	return asked{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	return verb(g.tb, settings, args...)
 }
 
 func (a asked) want(t *testing.T, code int, stdout ...string) {
