@@ -56,7 +56,7 @@ type line struct {
 // [audit] decisions = "changed" only some have one. Lines of others are passed
 // over. An error is one of reading.
 func ReadTrail(r io.Reader) (Trail, error) {
-	t := reader{decided: map[string]facts.Container{}, ran: map[string]facts.Container{}, changed: map[string]int{}}
+	t := newReader(maxContainers)
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
 		text, err := readLine(in)
@@ -79,11 +79,16 @@ func ReadTrail(r io.Reader) (Trail, error) {
 }
 
 type reader struct {
+	most         int // containers
 	decided, ran map[string]facts.Container
 	unknown      []facts.Unread
 	more         int
 	records      int
 	changed      map[string]int // mounts that were, by container
+}
+
+func newReader(most int) *reader {
+	return &reader{most: most, decided: map[string]facts.Container{}, ran: map[string]facts.Container{}, changed: map[string]int{}}
 }
 
 func (t *reader) cannot(number int, why string) {
@@ -100,7 +105,7 @@ func (t *reader) line(text []byte) string {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return "it is no record: " + err.Error()
 	}
-	if l.Schema == "" && (l.Record != nil || l.Event != nil) {
+	if l.Record != nil || l.Event != nil {
 		if l.UID != "0" || l.Transport != "journal" {
 			return "it has the fields of a record, and was not written to the journal by a process of root"
 		}
@@ -122,10 +127,10 @@ func (t *reader) line(text []byte) string {
 	switch {
 	case l.Container == nil || l.Container.ID == "":
 		return "it is about no container"
-	case bytes.Contains(text, []byte(`_b64":"`)) || bytes.Contains(text, []byte(`{"b64":"`)):
+	case bytes.Contains(text, []byte(`_b64":"`)):
 		return "container " + word(l.Container.ID) + ": it has text that is not UTF-8, and a policy is"
-	case len(t.decided)+len(t.ran) >= maxContainers:
-		return fmt.Sprintf("there are more than %d containers", maxContainers)
+	case len(t.decided)+len(t.ran) >= t.most:
+		return fmt.Sprintf("there are more than %d containers", t.most)
 	}
 	t.take(&l)
 	return ""
@@ -179,7 +184,7 @@ func Changed(o facts.Outcome) bool { return o.Result == facts.Applied && !o.Woul
 // bytes where it does not print, null where it is long and --all was not given.
 func journalField(raw json.RawMessage) (text []byte, why string) {
 	var s string
-	if json.Unmarshal(raw, &s) == nil && len(raw) > 0 && raw[0] == '"' {
+	if json.Unmarshal(raw, &s) == nil && raw[0] == '"' { // null is no error
 		return []byte(s), ""
 	}
 	var numbers []uint16 // a []uint8 would be read as base64
@@ -208,10 +213,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-		case long && err == nil:
+		case long: // an error of reading comes again with the next line
 			return nil, errLong
-		case long && errors.Is(err, io.EOF):
-			return nil, errors.Join(errLong, err)
 		default:
 			return text, err
 		}
