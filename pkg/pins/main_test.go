@@ -94,8 +94,12 @@ func stage(t testing.TB) string {
 	if err := syscall.Mount("", dir, "", syscall.MS_SHARED, ""); err != nil {
 		t.Fatal(err)
 	}
+	staged = append(staged, dir)
 	return dir
 }
+
+// staged are the directories of stage. Tests of other packages have theirs.
+var staged []string
 
 func mountAt(t testing.TB, source, target, fsType string, flags uintptr, data string) {
 	t.Helper()

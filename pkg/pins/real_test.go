@@ -117,6 +117,17 @@ func find(t testing.TB, name string, change ...func(*Node)) Report {
 	r.Unknown = slices.DeleteFunc(r.Unknown, func(u namespaces.Unknown) bool {
 		return strings.HasPrefix(u.What, "files of ") || strings.HasPrefix(u.What, "descriptors of ")
 	})
+	// Nor is what can hold it an overlay of somebody else, as of a container of
+	// another test that is on its way out.
+	r.Suspects = slices.DeleteFunc(r.Suspects, func(s string) bool {
+		other := (strings.HasPrefix(s, "overlay ") || strings.HasPrefix(s, "erofs ")) &&
+			!slices.ContainsFunc(staged, func(dir string) bool { return strings.Contains(s, " at "+dir+"/") })
+		if other {
+			t.Logf("not of this test: %s", s)
+			r.doubts--
+		}
+		return other
+	})
 	for _, u := range r.Unknown {
 		t.Logf("cannot tell: %s: %s", u.What, u.Why)
 	}
