@@ -141,7 +141,11 @@ func TestTheTargetIsAnotherByNow(t *testing.T) {
 	}{
 		{"by another mount over it", func() error { return syscall.Mount("inside", "/data", "tmpfs", 0, "") }},
 		{"by another mount in its place", func() error {
-			return firstError(syscall.Unmount("/data", 0), syscall.Mount("inside", "/data", "tmpfs", 0, ""))
+			// It is made before the other ends, whose id it could have else.
+			return firstError(
+				syscall.Mount("inside", "/plain", "tmpfs", 0, ""), syscall.Unmount("/data", 0),
+				syscall.Mount("/plain", "/data", "", syscall.MS_MOVE, ""),
+			)
 		}},
 		{"by a symbolic link to another mount", func() error {
 			return firstError(syscall.Mount("/data", "/plain", "", syscall.MS_MOVE, ""), os.RemoveAll("/data"), os.Symlink("/other", "/data"))
