@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,19 +156,15 @@ func (d *daemon) openTrail() error {
 	if d.stderr != nil && (!options.Journal || !toJournal(d.stderr, os.Getenv("JOURNAL_STREAM"))) {
 		options.Stderr = d.stderr
 	}
-	var err error
-	if options.File != "" {
-		err = os.MkdirAll(filepath.Dir(options.File), 0o700)
-	}
-	trail, openErr := audit.New(options)
-	if openErr != nil {
-		err = errors.Join(err, openErr)
+	trail, err := audit.New(options)
+	if err != nil {
 		fallback := audit.Options{Stderr: d.stderr}
 		if d.stderr == nil {
 			fallback.Stderr = devNull{}
 		}
-		if trail, openErr = audit.New(fallback); openErr != nil {
-			panic(openErr) // a writer was given
+		var fallbackErr error
+		if trail, fallbackErr = audit.New(fallback); fallbackErr != nil {
+			panic(fallbackErr) // a writer was given
 		}
 	}
 	d.trail.Store(trail)

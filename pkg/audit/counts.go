@@ -1,6 +1,9 @@
 package audit
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Counts are the numbers of records, events and lines of the log, since the
 // trail began. Nothing is in two of them but a record that one destination lost
@@ -10,7 +13,10 @@ type Counts struct {
 	Lost    uint64 // to at least one destination
 	Skipped uint64 // lines of the log below warning while the journal was away
 	Waiting uint64 // in the spool now, also from an earlier process
-	Losing  bool   // the last record was lost to at least one destination
+	// Losing: the last record was lost to at least one destination, or one
+	// destination has been taking a record for so long that those behind it are
+	// going to be.
+	Losing bool
 }
 
 type counts struct {
@@ -36,8 +42,18 @@ func (t *Trail) Counts() Counts {
 	return Counts{
 		Sent: t.counts.sent.Load(), Lost: t.counts.lost.Load(),
 		Skipped: t.counts.skipped.Load(), Waiting: uint64(t.counts.waiting.Load()),
-		Losing: t.counts.losing.Load(),
+		Losing: t.counts.losing.Load() || t.hangs(),
 	}
+}
+
+// hangTime is for how long no destination that works takes one record.
+const hangTime = 10 * time.Second
+
+// hangs reports that a destination does not answer, such as a file on a server
+// that is dead.
+func (t *Trail) hangs() bool {
+	since := t.taking.Load()
+	return since != nil && t.now().Sub(*since) > hangTime
 }
 
 // Stats returns how many records every destination took, and how many were lost

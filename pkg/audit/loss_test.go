@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,28 @@ func TestAFullQueueLosesCountsAndSaysSo(t *testing.T) {
 		t.Errorf("sent %d, lost %d; want %d together and %d lost", sent, after, sends, lost)
 	}
 	checkSaid(t, gate.records(), lost, "more came than could be written")
+}
+
+// TestADestinationThatHangsIsSeen before the queue is full.
+func TestADestinationThatHangsIsSeen(t *testing.T) {
+	t.Parallel()
+	gate := &gateSink{open: make(chan struct{})}
+	var late atomic.Int64
+	trail := start([]*destination{{sink: gate}}, func() time.Time { return time.Unix(late.Load(), 0) })
+	trail.Logger().Info("line")
+	waitFor(t, func() bool { return trail.taking.Load() != nil })
+	if trail.Counts().Losing {
+		t.Error("at once")
+	}
+	late.Store(11)
+	if !trail.Counts().Losing {
+		t.Error("not after 11 s")
+	}
+	close(gate.open)
+	closeTrail(t, trail)
+	if trail.Counts().Losing {
+		t.Error("still, though it was taken")
+	}
 }
 
 func TestTheQueueHoldsNoMoreBytesThanItMay(t *testing.T) {

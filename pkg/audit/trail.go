@@ -36,7 +36,8 @@ type Trail struct {
 	held      atomic.Int64  // bytes of the records in the queue
 	overflow  atomic.Uint64 // records that found no room, not yet told of
 	counts    counts
-	abandoned atomic.Bool // Close's time is over: what is left is lost
+	taking    atomic.Pointer[time.Time] // since when a record is being written; nil: none is
+	abandoned atomic.Bool               // Close's time is over: what is left is lost
 	done      chan struct{}
 }
 
@@ -210,6 +211,9 @@ func (t *Trail) take(r record) {
 		r.tell(false)
 		return
 	}
+	begun := t.now()
+	t.taking.Store(&begun)
+	defer t.taking.Store(nil)
 	told := r
 	if r.later != nil {
 		r = t.render(r)

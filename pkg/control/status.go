@@ -98,7 +98,8 @@ type Counters struct {
 	Sent      uint64 `json:"records_sent"`
 	Lost      uint64 `json:"records_lost"`
 	Spooled   uint64 `json:"records_spooled"`
-	// Losing: the last record was lost to one destination at least.
+	// Losing: the last record was lost to one destination at least, or one does not
+	// answer.
 	Losing bool `json:"records_losing,omitempty"`
 }
 
@@ -123,7 +124,7 @@ func (s *Status) Judge() {
 		add("aside", "containers are created unjudged: "+s.Aside.Reason)
 	}
 	if s.Counters.Losing {
-		add("records", "the trail loses records; the log says where and why")
+		add("records", "the trail loses records, or where it goes does not answer; the log says where and why")
 	}
 	if len(s.Policy.Wrong) > 0 {
 		add("policy", s.Policy.Configured+" is not in force: "+s.Policy.Wrong[0])
