@@ -12,7 +12,7 @@ import (
 // emergencies begins and ends the emergency of a daemon, of which there is one
 // at most.
 type emergencies struct {
-	mu    sync.Mutex // not held by handlers, which only load daemon.emergency
+	mu    sync.Mutex // not held by handlers, which only load daemon.emergency, but by the one that takes over
 	now   control.Emergency
 	noted bool        // it is in the runtime directory
 	timer *time.Timer // ends it; nil: none is on

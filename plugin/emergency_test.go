@@ -212,3 +212,22 @@ func TestADaemonFollowsTheNote(t *testing.T) {
 		t.Errorf("%d begun, %d ended in\n%s", begun, ended, trail)
 	}
 }
+
+// TestTheEmergencyOfTheOtherInstance holds for the one that takes over, from its
+// first request on.
+func TestTheEmergencyOfTheOtherInstance(t *testing.T) {
+	n := newNode(t, enforcing, "")
+	holder, d := n.daemon(), n.daemon()
+	holder.start("")
+	d.start("")
+	if warning, err := holder.Emergency(time.Hour); err != nil || warning != "" {
+		t.Fatalf("%q, %v", warning, err)
+	}
+	holder.close()
+	if !d.takeOver() {
+		t.Fatal("it does not take over")
+	}
+	if a := d.standsAside(); a == nil || a.idle {
+		t.Errorf("aside: %+v", a)
+	}
+}

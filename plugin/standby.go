@@ -45,6 +45,7 @@ func (d *daemon) takeOver() bool {
 		return false
 	}
 	d.trail.Load().Record(d.connectionEvent(audit.TookOver))
+	d.followNote() // of an emergency that the other one was asked for
 	return true
 }
 
