@@ -70,8 +70,8 @@ func serveLaunched(ctx context.Context, d *daemon) error {
 }
 
 // serveSocket connects to the runtime's NRI socket, and again whenever the
-// connection is lost. It gives up where stubs were left behind that can neither
-// be used nor ended: the process is then better replaced.
+// connection is lost. It gives up where connections were left behind of which
+// something does not end: the process is then better replaced.
 func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
 	var next retry
 	for hung := 0; ; {
@@ -98,8 +98,12 @@ func serveSocket(ctx context.Context, d *daemon, config cli.Config) error {
 	}
 }
 
-// maxHung bounds how many stubs are left behind.
+// maxHung bounds how many connections are left behind.
 const maxHung = 3
+
+// workTime is how long what was begun for a connection may take after its end. All
+// of it has bounds of 5 s, which the kernel need not keep.
+const workTime = 10 * time.Second
 
 func connectAndServe(ctx context.Context, d *daemon, config cli.Config) end {
 	conn, err := net.Dial("unix", config.Socket)
@@ -124,22 +128,26 @@ func connectAndServe(ctx context.Context, d *daemon, config cli.Config) end {
 
 // serve runs one connection with a stub of its own: one that failed once can
 // never connect again (NRI v0.12.5: its connection stays set).
-func serve(ctx context.Context, d *daemon, runtime int, conn net.Conn, options ...stub.Option) end {
+func serve(ctx context.Context, d *daemon, runtime int, conn net.Conn, options ...stub.Option) (e end) {
 	view, err := hostview.Open(hostview.Options{PID: runtime})
 	if err != nil {
 		return end{outcome: unregistered, err: err}
 	}
-	defer view.Close()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	p := &plugin{
 		daemon: d, ctx: ctx, runtime: runtime, policy: new(api.FailurePolicy), host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce),
 		life: newConnectionLife(),
 	}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	p.background("the watch of the host", func() { p.watchHost(ctx) })
-	defer p.work.Wait()
-	defer cancel()
+	defer func() {
+		cancel()
+		if !waitFor(&p.work, workTime) {
+			e.err = errors.Join(errHung, e.err)
+			return // what hangs may use the view
+		}
+		_ = view.Close() // it was only read
+	}()
 	w := p.life.watch(conn, d.configureTime)
 	p.stub, err = stub.New(p, append(options, stub.WithConnection(w.conn), stub.WithFailurePolicy(p.policy), stub.WithLogger(stubLogger{d}))...)
 	if err != nil {

@@ -72,9 +72,9 @@ func (d *daemon) serve(ctx context.Context, connection func(context.Context, *da
 	return err
 }
 
-// waitFor waits for what runs beside the connection, but not for a disk that
-// hangs.
-func waitFor(work *sync.WaitGroup, most time.Duration) {
+// waitFor waits for work, but not for a disk that hangs. It returns false where it
+// has not ended.
+func waitFor(work *sync.WaitGroup, most time.Duration) bool {
 	done := make(chan struct{})
 	go func() {
 		work.Wait()
@@ -82,6 +82,8 @@ func waitFor(work *sync.WaitGroup, most time.Duration) {
 	}()
 	select {
 	case <-done:
+		return true
 	case <-time.After(most):
+		return false
 	}
 }

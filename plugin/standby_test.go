@@ -156,3 +156,28 @@ func TestConnectingAgainLeaksNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkThatHangsIsLeftBehind with its connection: else nobody connects again,
+// and a launched plugin never ends and keeps the lock.
+func TestWorkThatHangsIsLeftBehind(t *testing.T) {
+	n := newNode(t, enforcing, "")
+	d := n.daemon()
+	d.start("")
+	fake := fakeRuntimeAt(t, filepath.Join(n.dir, "nri.sock"))
+	fake.next <- works
+	done := make(chan end, 1)
+	go func() { done <- connectAndServe(t.Context(), d, cli.Config{Socket: fake.path, Index: "90"}) }()
+	synchronized(fake, done)
+	hangs := make(chan struct{})
+	defer close(hangs)
+	d.connection.Load().background("work", func() { <-hangs })
+	fake.hangUp()
+	select {
+	case got := <-done:
+		if got.outcome != served || !errors.Is(got.err, errHung) {
+			t.Errorf("%+v", got)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the connection is never over")
+	}
+}

@@ -29,9 +29,9 @@ type watch struct {
 	over       func()          // called before the stub is let go
 }
 
-// errHung is a stub that could not be brought to an end: it is left behind with
-// its goroutines.
-var errHung = errors.New("NRI's stub does not end")
+// errHung is a connection of which something could not be brought to an end, NRI's
+// stub or work in the background: it is left behind with its goroutines.
+var errHung = errors.New("what belongs to the connection does not end")
 
 // errNotConfigured is a connection on which the runtime never configured us.
 var errNotConfigured = errors.New("not configured by the runtime")
