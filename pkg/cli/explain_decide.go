@@ -24,7 +24,7 @@ func (j judge) explain(ctx context.Context, s manifest.Subject) show.Explained {
 	plan, decisions := apply.Judge(j.policy, &s.Container, j.env, request, true)
 	e := show.Explained{
 		From: s.From, Kind: s.Kind, Container: audit.ContainerOf(s.Container), Static: static, Verdict: show.VerdictAllow,
-		Hazards: plan.Hazards, Findings: plan.Findings, Unknown: s.Unknown,
+		Hazards: plan.Hazards, Findings: plan.Findings, Unknown: slices.Concat(s.Unknown, j.unseen(s)),
 		Before: apply.Specification{Mounts: s.Container.Mounts, RootfsPropagation: s.RootfsPropagation},
 	}
 	if plan.Refusal != nil {

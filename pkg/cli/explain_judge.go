@@ -97,6 +97,11 @@ func (j judge) resolve(ctx context.Context, s *manifest.Subject) {
 			continue
 		}
 		found, err := j.host.Lookup(ctx, m.Source)
+		if err != nil && s.Notes[i].Kind == facts.VolumeHostPath { // the runtime makes it, and then asks
+			if made, ok := j.nearest(ctx, path.Clean(m.Source), err); ok {
+				found, err = made, nil
+			}
+		}
 		if err != nil {
 			m.HostWhy = why(err)
 			continue

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +27,8 @@ func (j judge) resolveUnder(ctx context.Context, m *facts.Mount, n *manifest.Not
 	found, err := j.host.Lookup(ctx, under)
 	if err != nil {
 		m.HostWhy = "the kubelet will bind it from " + under + ": " + why(err)
-		var canonical string
-		if canonical, m.Leads = j.nearest(ctx, under, err); canonical != "" {
-			n.Under = canonical
+		if found, ok := j.nearest(ctx, under, err); ok {
+			n.Under, m.Leads = found.Canonical, found.Identity()
 		}
 		return
 	}
@@ -48,23 +46,20 @@ func (j judge) resolveUnder(ctx context.Context, m *facts.Mount, n *manifest.Not
 	m.Host = &found
 }
 
-// nearest is where a path that is not there yet will be, and what it will lead to:
-// what the directory above it does, and on. They are zero where err says otherwise
-// than that it is not there.
-func (j judge) nearest(ctx context.Context, p string, err error) (canonical string, leads facts.Identity) {
+// nearest is what a path that is not there yet will be once it is made: the
+// directory above it, and on. ok is false where err says otherwise than that it is
+// not there.
+func (j judge) nearest(ctx context.Context, p string, err error) (found facts.HostMount, ok bool) {
 	for above := p; errors.Is(err, fs.ErrNotExist) && above != "/"; {
 		above = path.Dir(above)
-		var found facts.HostMount
 		if found, err = j.host.Lookup(ctx, above); err != nil {
 			continue
 		}
 		rest, _ := facts.Below(p, above) // it is above it
-		if leads = found.Identity(); !leads.IsZero() {
-			leads.Root = facts.JoinRoot(leads.Root, rest)
-		}
-		return path.Join(found.Canonical, rest), leads
+		found.Canonical = path.Join(found.Canonical, rest)
+		return found, true
 	}
-	return "", facts.Identity{}
+	return facts.HostMount{}, false
 }
 
 // resolveBelow does what can be done of a sub-path of which only a directory above
@@ -73,16 +68,20 @@ func (j judge) resolveBelow(ctx context.Context, m *facts.Mount, n *manifest.Not
 	m.HostWhy = n.Unknown
 	if found, err := j.host.Lookup(ctx, n.Below); err == nil {
 		n.Below = found.Canonical
-	} else if canonical, _ := j.nearest(ctx, n.Below, err); canonical != "" {
-		n.Below = canonical
+	} else if found, ok := j.nearest(ctx, n.Below, err); ok {
+		n.Below = found.Canonical
 	}
 }
 
-// unresolved lists the rules that a sub-path could fall under by what it leads to,
-// and it is not known what that is.
+// unresolved lists the rules that a sub-path or a hostPath could fall under by what
+// it leads to, and it is not known what that is.
 func (j judge) unresolved(note manifest.Note, m facts.Mount, d policy.Decision) (all []string) {
-	if !note.OnHost || m.Host != nil || note.Under != "" && j.host == nil {
+	if !note.OnHost && note.Kind != facts.VolumeHostPath || m.Host != nil || note.Below == "" && j.host == nil {
 		return nil
+	}
+	reason := m.HostWhy
+	if note.Below != "" {
+		reason = note.Unknown
 	}
 	for i, step := range d.Trace {
 		if !decides(step) {
@@ -94,7 +93,7 @@ func (j judge) unresolved(note manifest.Note, m facts.Mount, d policy.Decision) 
 			keys, could = written.Except, true
 		}
 		if could && j.reached(note, m, keys) && (step.Action != d.Action || step.Rule == d.Rule || step.Action == facts.ActionSet) {
-			all = append(all, fmt.Sprintf("rule %q could be about it by its source: %s", step.Rule, cmp.Or(note.Unknown, m.HostWhy)))
+			all = append(all, fmt.Sprintf("rule %q could be about it by its source: %s", step.Rule, reason))
 		}
 	}
 	return all
@@ -102,7 +101,17 @@ func (j judge) unresolved(note manifest.Note, m facts.Mount, d policy.Decision) 
 
 const keySource = "source"
 
-// reached reports that a source glob of the keys could be about a sub-path. Where
+// unseen says that a hostPath of a host that is not looked at may be a link, where a
+// rule asks what it leads to.
+func (j judge) unseen(s manifest.Subject) []facts.Unread {
+	if j.host != nil || !slices.ContainsFunc(j.policy.Rules, func(r policy.Rule) bool { return r.Asks(keySource) }) ||
+		!slices.ContainsFunc(s.Notes, func(n manifest.Note) bool { return n.Kind == facts.VolumeHostPath }) {
+		return nil
+	}
+	return []facts.Unread{{What: "where symbolic links lead", Why: "the host was not looked at; a hostPath is decided as it is written"}}
+}
+
+// reached reports that a source glob of the keys could be about such a path. Where
 // it is known what both lead to, that was compared.
 func (j judge) reached(note manifest.Note, m facts.Mount, keys []policy.Key) bool {
 	could := func(glob string) bool {

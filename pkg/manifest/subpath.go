@@ -143,11 +143,12 @@ func (v volume) onHost() bool {
 }
 
 // Reaches reports whether what a sub-path is bound from may be a path of the host, or
-// one below it of which is reports that it is meant.
+// one below it of which is reports that it is meant. So may all of which nothing is
+// known.
 func (n Note) Reaches(p string, is func(below string) bool) bool {
 	if n.Under != "" {
 		below, ok := facts.Below(n.Under, p)
 		return ok && is(below)
 	}
-	return n.Below != "" && (facts.Within(n.Below, p) || facts.Within(p, n.Below))
+	return n.Below == "" || facts.Within(n.Below, p) || facts.Within(p, n.Below)
 }
