@@ -32,7 +32,7 @@ func (l *linter) globWrong(k policy.Key, glob string) string {
 		switch {
 		case k.Name == keySource || k.Name == keyDestination:
 			why = pathWrong(k.Name, one)
-		case slices.Contains([]string{keyNamespace, "pod", "container", "runtime_handler", keyLabels}, k.Name):
+		case slices.Contains([]string{keyNamespace, "pod", "container", "runtime_handler", keyLabels, "volume.name", "lvm.vg", "lvm.lv"}, k.Name):
 			why = nameWrong(k.Name, one)
 		case k.Name == keyImage:
 			why = imageWrong(one)
@@ -76,13 +76,15 @@ func pathWrong(key, glob string) string {
 	return ""
 }
 
-// names are what Kubernetes allows in a name.
+// names are what Kubernetes allows in a name, and LVM: lvm(8).
 func nameRule(key string) (set *regexp.Regexp, most int, what string) {
 	switch key {
 	case keyLabels:
 		return labelSet, 63, "a label's value in Kubernetes has letters, digits, \"-\", \"_\" and \".\""
-	case "pod":
-		return podSet, 253, "a pod's name in Kubernetes has small letters, digits, \"-\" and \".\""
+	case "pod", "volume.name":
+		return podSet, 253, fmt.Sprintf("a %s's name in Kubernetes has small letters, digits, \"-\" and \".\"", strings.TrimSuffix(key, ".name"))
+	case "lvm.vg", "lvm.lv":
+		return lvmSet, 127, "a name of LVM has letters, digits, \"+\", \"-\", \"_\" and \".\""
 	default:
 		return nameSet, 63, fmt.Sprintf("a %s's name in Kubernetes has small letters, digits and \"-\"", strings.ReplaceAll(key, "_", " "))
 	}
@@ -92,9 +94,10 @@ var (
 	nameSet  = regexp.MustCompile(`^[a-z0-9-]*$`)
 	podSet   = regexp.MustCompile(`^[a-z0-9.-]*$`)
 	labelSet = regexp.MustCompile(`^[A-Za-z0-9._-]*$`)
+	lvmSet   = regexp.MustCompile(`^[A-Za-z0-9+._-]*$`)
 )
 
-// nameWrong tells why no name of Kubernetes is in a glob without braces.
+// nameWrong tells why no name of Kubernetes or LVM is in a glob without braces.
 func nameWrong(key, glob string) string {
 	if strings.ContainsAny(glob, `[]{}\`) {
 		return "" // not looked into
@@ -110,6 +113,8 @@ func nameWrong(key, glob string) string {
 		return fmt.Sprintf("matches nothing: %s; write %q", what, lower)
 	case strings.Contains(plain, "/") && key == "pod":
 		return "matches nothing: a pod's name does not hold its namespace; write namespace = [...] beside it"
+	case strings.Contains(plain, "/") && strings.HasPrefix(key, "lvm."):
+		return "matches nothing: a volume group and a logical volume in it are two names; write lvm = { vg = [...], lv = [...] }"
 	default:
 		return "matches nothing: " + what
 	}
