@@ -3,6 +3,7 @@ package pagestest
 
 import (
 	"io/fs"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,6 +11,10 @@ import (
 
 	"github.com/mountward/mountward/pkg/internal/pages"
 )
+
+// command is one that stands where text stands, which is wrapped without a thought
+// for where it ends.
+var command = regexp.MustCompile(`^(crictl|findmnt|grep|journalctl|kubectl|ls|lvs|readlink|sysctl) |^containerd -|^mountward (check|doctor|explain|exposure|pins|status|test|verify|volumes)\b`)
 
 // Check tests that each code has a page with all parts in their order, for a
 // terminal of 80 columns, with a title of its own; and that no page is without a
@@ -40,6 +45,9 @@ func Check(t *testing.T, files fs.FS, codes, parts []string, more func(code, las
 		}
 		more(code, rest)
 		for i, line := range strings.Split(page, "\n") {
+			if command.MatchString(line) {
+				t.Errorf("%s: line %d: a command is indented, on a line of its own: %q", code, i+1, line)
+			}
 			if len(line) > 76 || strings.ContainsAny(line, "\t—–") || strings.TrimRight(line, " ") != line {
 				t.Errorf("%s: line %d: %q", code, i+1, line)
 			}
