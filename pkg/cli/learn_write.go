@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,7 +19,7 @@ func writeLearned(w io.Writer, dir string, l learn.Learned, force bool) error {
 		data []byte
 	}{{filepath.Join(dir, learn.TestsName), l.Tests}, {filepath.Join(dir, learn.PolicyName), l.Policy}}
 	for _, f := range files {
-		if _, err := os.Lstat(f.path); !force && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(f.path); !force && err == nil {
 			return &exit{ExitUsage, fmt.Errorf("%s is there: --force replaces it, or name another directory", show.Word(f.path))}
 		}
 	}
