@@ -14,28 +14,26 @@ import (
 	"github.com/mountward/mountward/pkg/manifest"
 )
 
-// source is a file that was read.
+// source is a file that was read, or why it could not be.
 type source struct {
 	name string // as a person reads it
 	data []byte
+	err  error
 }
 
 // readFiles reads the manifests or the like.
-func (o *explainOptions) readFiles(c *cobra.Command) ([]source, error) {
-	var all []source
+func (o *explainOptions) readFiles(c *cobra.Command) (all []source) {
 	for _, name := range o.files {
 		s := source{name: name}
 		if name == "-" {
 			s.name = stdin
 		}
-		var err error
-		if s.data, err = readFile(c, name); err != nil {
-			hint := "give a file, or - for standard input"
-			return nil, &exit{ExitCannotTell, fmt.Errorf("read %s: %w\nhint: %s", show.Word(s.name), err, hint)}
+		if s.data, s.err = readFile(c, name); s.err != nil {
+			s.err = &exit{ExitCannotTell, fmt.Errorf("read %s: %w\nhint: give a file, or - for standard input", show.Word(s.name), s.err)}
 		}
 		all = append(all, s)
 	}
-	return all, nil
+	return all
 }
 
 // readFile reads one. Standard input may be typed by a person and is waited for, and
@@ -70,6 +68,9 @@ func readFile(c *cobra.Command, name string) ([]byte, error) {
 // subjects reads the containers of a file. One that is not understood is not judged:
 // nothing can be told.
 func (o *explainOptions) subjects(from source, v values) (manifest.File, error) {
+	if from.err != nil {
+		return manifest.File{}, from.err
+	}
 	f, err := manifest.Read(from.data, manifest.Options{
 		Namespace: o.namespace, Static: o.static,
 		KubeletRoot: v.KubeletRoot, RuntimeRoot: v.RuntimeRoot, RuntimeState: v.RuntimeState,
@@ -116,7 +117,7 @@ func specified(s *manifest.Subject) error {
 			*member.to = member.from
 		}
 	}
-	s.Container.Labels = beside.Labels
+	s.Container.Labels, s.Container.Pod.Annotations = beside.Labels, beside.Pod.Annotations
 	s.RootfsPropagation = spec.RootfsPropagation
 	s.Notes = make([]manifest.Note, len(s.Container.Mounts))
 	if s.Container.Pod.Name == "" {

@@ -33,7 +33,7 @@ func (o *explainOptions) flags(c *cobra.Command) {
 	o.policy.policyFlag(c)
 	o.policy.dropInFlag(c, "the policy")
 	c.Flags().StringVarP(&o.namespace, "namespace", "n", "", "`namespace` of pods whose manifest has none (default \"default\")")
-	c.Flags().BoolVar(&o.static, "static-pod", false, "the manifest is that of a static pod, which is never refused")
+	c.Flags().BoolVar(&o.static, "static-pod", false, "the file is of a static pod, which is never refused")
 	c.Flags().BoolVar(&o.noHost, "no-host", false, "do not look at this host: it is not the node the pod is for")
 	c.Flags().BoolVar(&o.all, "all", false, "also the mounts of runtime and kubelet about which nothing is done")
 	outputFlag(c, &o.output, formatTable, formatJSON)

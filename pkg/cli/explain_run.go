@@ -19,9 +19,9 @@ import (
 
 // run explains containers.
 func (o *explainOptions) run(c *cobra.Command, m machine) error {
-	files, err := o.readFiles(c)
-	if err != nil {
-		return err
+	files := o.readFiles(c)
+	if len(files) == 1 && files[0].err != nil {
+		return files[0].err
 	}
 	s, err := o.node.load(c)
 	if err != nil {
@@ -95,8 +95,13 @@ func (o *explainOptions) find(ctx context.Context, n *node, j judge, files []sou
 	for _, from := range files {
 		at("the file " + from.name)
 		one, err := o.subjects(from, j.env.Vars)
-		if err != nil {
+		if err != nil && len(files) == 1 {
 			return f, err
+		}
+		if err != nil { // the others are told all the same
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			x.Unknown = append(x.Unknown, facts.Unread{What: "the pods of a file", Why: first})
+			continue
 		}
 		f.Subjects, f.Passed = append(f.Subjects, one.Subjects...), append(f.Passed, one.Passed...)
 		for _, w := range one.Warnings {
@@ -205,9 +210,12 @@ func (o *explainOptions) only(x show.Explanation) (show.Explanation, error) {
 	return x, nil
 }
 
-// code is the exit code for all containers together: that of the worst.
+// code is the exit code for all containers and files together: that of the worst.
 func code(x show.Explanation) error {
 	result := ExitYes
+	if len(x.Unknown) > 0 {
+		result = ExitCannotTell
+	}
 	for _, e := range x.Containers {
 		switch e.Verdict {
 		case show.VerdictDeny:

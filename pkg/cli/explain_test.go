@@ -34,7 +34,7 @@ func parsed(t *testing.T, text string) *policy.Policy {
 func elsewhere(t *testing.T, policy, file string, o explainOptions) show.Explanation {
 	t.Helper()
 	j := judgeOf(t.Context(), parsed(t, policy), settings.Default(), nil)
-	f, err := o.subjects(source{"f", []byte(file)}, j.env.Vars)
+	f, err := o.subjects(source{name: "f", data: []byte(file)}, j.env.Vars)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, file)
 	}

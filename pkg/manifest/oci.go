@@ -55,11 +55,16 @@ func (r *reader) spec(from string, c facts.Container, node *yaml.Node) error {
 	if err != nil {
 		return fmt.Errorf("read specification: %w", err)
 	}
-	r.file.Subjects = append(r.file.Subjects, Subject{
+	s := Subject{
 		From: from, Kind: KindContainer, Container: c, Spec: text,
-		Missing: []string{"pod_labels", "pod_annotations", "static_pod", "runtime_handler"},
+		Missing: []string{"pod_labels", "pod_annotations", "runtime_handler", "static_pod"},
 		Unknown: []facts.Unread{{What: "labels and annotations of the pod, and whether it is static", Why: "they are not in a specification"}},
-	})
+	}
+	if r.options.Static {
+		s.Container.Pod.Annotations = map[string]string{facts.AnnotationConfigSource: "file"}
+		s.Missing, s.Unknown[0].What = s.Missing[:3], "labels and annotations of the pod"
+	}
+	r.file.Subjects = append(r.file.Subjects, s)
 	return nil
 }
 
