@@ -97,10 +97,15 @@ func TestATableThatIsNotUnderstoodIsAnError(t *testing.T) {
 	}
 }
 
-// TestATableFromExcelIsRead: it writes a byte order mark first.
+// TestATableFromExcelIsRead: it writes a byte order mark first, and semicolons where
+// people write a comma into their numbers.
 func TestATableFromExcelIsRead(t *testing.T) {
-	for _, text := range []string{"\ufeff" + columns, "\ufeff\"source\"" + strings.TrimPrefix(columns, "source")} {
-		table, err := ParseTable("t.csv", strings.NewReader(text+"s,P,w,c,/x,/x,,rw,yes\r\n"), DefaultHost())
+	const line = "s,P,w,c,/x,/x,,rw,yes\r\n"
+	for _, text := range []string{
+		"\ufeff" + columns + line, "\ufeff\"source\"" + strings.TrimPrefix(columns, "source") + line,
+		"\ufeff" + strings.ReplaceAll(columns+line, ",", ";"), strings.ReplaceAll(columns, ",", ";") + "s;\"P;, p\";w, x;c;/x;/x;;rw;yes\n",
+	} {
+		table, err := ParseTable("t.csv", strings.NewReader(text), DefaultHost())
 		if err != nil || table.Containers() != 1 {
 			t.Errorf("%v", err)
 		}

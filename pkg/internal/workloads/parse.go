@@ -26,7 +26,9 @@ const ColumnNamespace = "namespace"
 // A cell holds what a manifest has, or in some places what its chart computes;
 // see [mount].
 func Parse(name string, r io.Reader, root string) ([]Workload, error) {
-	table := csv.NewReader(withoutMark(r))
+	in := withoutMark(r)
+	table := csv.NewReader(in)
+	table.Comma = separator(in)
 	header, err := table.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, unread(name, err)
@@ -71,12 +73,23 @@ func Parse(name string, r io.Reader, root string) ([]Workload, error) {
 }
 
 // withoutMark takes off the byte order mark that Excel writes.
-func withoutMark(r io.Reader) io.Reader {
+func withoutMark(r io.Reader) *bufio.Reader {
 	b := bufio.NewReader(r)
 	if start, err := b.Peek(3); err == nil && string(start) == "\ufeff" {
 		_, _ = b.Discard(3) // which are there
 	}
 	return b
+}
+
+// separator is what stands between the cells of the first line: Excel writes
+// semicolons where people write a comma into their numbers.
+func separator(b *bufio.Reader) rune {
+	start, _ := b.Peek(1024) // as much as there is
+	header, _, _ := strings.Cut(string(start), "\n")
+	if strings.Contains(header, ";") && !strings.Contains(header, ",") {
+		return ';'
+	}
+	return ','
 }
 
 // unread tells where a table is no table.
