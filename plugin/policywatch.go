@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -72,13 +71,11 @@ type policyWatch struct {
 
 func (w *policyWatch) run(ctx context.Context) {
 	happened := make(chan struct{}, 1)
-	var work sync.WaitGroup
-	defer work.Wait()
 	kernel, err := w.open()
 	if w.complain(err); err == nil {
 		defer kernel.Close()
 		w.kernel = kernel
-		work.Go(func() { tell(kernel, happened) })
+		go tell(kernel, happened) // ends with the kernel's
 	}
 	w.loop(ctx, happened)
 }

@@ -34,6 +34,7 @@ func TestWhenPolicyFilesAreLookedAtAndLoaded(t *testing.T) {
 		steps []step
 		want  []string // in 32 seconds
 		fails bool     // a load leaves the files as what is to be loaded
+		torn  bool     // the files changed while they were loaded first, and still do
 	}{
 		{name: "nothing happens", want: []string{"0s A", "10s A", "20s A", "30s A"}},
 		{
@@ -70,6 +71,10 @@ func TestWhenPolicyFilesAreLookedAtAndLoaded(t *testing.T) {
 			want: []string{"0s A", "3.5s ", "4s A", "10s A", "20s A", "30s A"},
 		},
 		{
+			name: "what changed while it was loaded", torn: true, steps: []step{{1200 * time.Millisecond, "B"}},
+			want: []string{"0s ", "500ms ", "1s ", "1.5s B", "2s B", "2s loaded", "10s B", "20s B", "30s B"},
+		},
+		{
 			name: "a load that did not take what is there", steps: []step{{3 * time.Second, "B"}, {0, event{}}}, fails: true,
 			want: []string{
 				"0s A", "3.5s B", "4s B", "4s loaded", "10s B", "10.5s B", "10.5s loaded",
@@ -99,7 +104,10 @@ func TestWhenPolicyFilesAreLookedAtAndLoaded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, loaded := time.Now(), loadedFirst
 				var files atomic.Value // string
-				files.Store(loadedFirst)
+				if test.torn {
+					loaded = changing
+				}
+				files.Store(loaded)
 				says := func() string { return files.Load().(string) }
 				var got []string
 				note := func(what string) { got = append(got, time.Since(began).String()+" "+what) }
