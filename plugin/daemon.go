@@ -39,7 +39,7 @@ type daemon struct {
 	stderr *os.File // nil when launched: it leads nowhere
 	now    func() time.Time
 
-	configureTime time.Duration
+	configureTime, settleTime time.Duration
 
 	once     sync.Once
 	settings settings.Settings
@@ -75,7 +75,7 @@ type daemon struct {
 
 func newDaemon(source settings.Source, stderr *os.File) *daemon {
 	d := &daemon{
-		source: source, stderr: stderr, now: time.Now, configureTime: configureTime,
+		source: source, stderr: stderr, now: time.Now, configureTime: configureTime, settleTime: settleTime,
 		devices: device.NewCache(device.FS{Sys: "/sys", Loop: device.NewLoops("/dev").Status}, maxDevices),
 		lives:   newLives(time.Now),
 		state:   newState(time.Now()), started: make(chan struct{}), rollout: new(rollout.Count),

@@ -22,6 +22,9 @@ const (
 	// lateShare is how much more an answer gets that was decided in time and is
 	// being written down.
 	lateShare = 0.1
+	// settleTime is how long a refusal waits for its record, where there is time to
+	// answer so long.
+	settleTime = 100 * time.Millisecond
 	// maxOverdue bounds how many handlers may hang at one time. What comes then
 	// gets its answer at once.
 	maxOverdue = 64
@@ -80,7 +83,7 @@ type answered[T any] struct {
 // mode and not for a static pod, else without a change; both are recorded.
 func answer[T any](ctx context.Context, p *plugin, h handler, pod *api.PodSandbox, c *api.Container,
 	work func(context.Context, *turn, facts.Container, *inForce) (T, error),
-) (T, error) {
+) (value T, err error) {
 	var nothing T
 	d := p.daemon
 	p.takeOver()
@@ -93,6 +96,11 @@ func answer[T any](ctx context.Context, p *plugin, h handler, pod *api.PodSandbo
 	limit := p.limit()
 	ctx, cancel := context.WithTimeout(ctx, share(deadlineShare, limit))
 	defer cancel()
+	defer func() {
+		if err != nil {
+			d.settle(ctx)
+		}
+	}()
 	done := make(chan answered[T], 1) // nobody may be left to receive
 	t := new(turn)
 	if d.working.Add(1) > maxOverdue {
@@ -128,6 +136,14 @@ func answer[T any](ctx context.Context, p *plugin, h handler, pod *api.PodSandbo
 		return nothing, d.unanswered(h, pod, c, force, tooLate(ctx, limit))
 	}
 	return r.value, r.err
+}
+
+// settle waits for the records of a refusal, before somebody reads it: this
+// process may be killed right after, and a pod is not refused without a record.
+func (d *daemon) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, d.settleTime)
+	defer cancel()
+	d.trail.Load().Settle(ctx)
 }
 
 // limit returns how long the runtime waits for an answer. One that tells none

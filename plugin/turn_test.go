@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -273,5 +276,29 @@ func TestAPanicInTheBackground(t *testing.T) {
 	p.work.Wait()
 	if trail := n.trail(p.daemon); !strings.Contains(trail, "the test") || !strings.Contains(trail, `oh\nno`) {
 		t.Errorf("trail: %s", trail)
+	}
+}
+
+// TestARefusalIsAnsweredWhenItIsRecorded: this process may be killed right after.
+func TestARefusalIsAnsweredWhenItIsRecorded(t *testing.T) {
+	n, p := turnPlugin(t, enforcing, "", time.Hour)
+	p.daemon.settleTime = time.Minute
+	for i := range 200 {
+		id := fmt.Sprintf("c%d.", i)
+		_, err := answer(t.Context(), p, handlerCreate, pod(false), &api.Container{Id: id, Name: id}, func(_ context.Context, _ *turn, c facts.Container, f *inForce) (int, error) {
+			err := errors.New("no")
+			p.daemon.recordRefusal(c, f, err)
+			return 0, err
+		})
+		if err == nil {
+			t.Fatal("not refused")
+		}
+		text, err := os.ReadFile(filepath.Join(n.dir, "audit.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), id) {
+			t.Fatalf("no record of refusal %d by now", i)
+		}
 	}
 }

@@ -21,6 +21,8 @@ type record struct {
 	held  int64 // about how much memory later holds, in bytes
 
 	told func(taken bool) // called once; nil: nobody asks
+
+	mark chan<- struct{} // no record: closed when its turn comes; nil for a record
 }
 
 // tell says what became of the record.

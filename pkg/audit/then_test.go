@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -57,4 +58,51 @@ func TestRecordThen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSettle: who waits for what was recorded waits until it is there, and no
+// longer than it has time for, nor for a trail that is closed or full.
+func TestSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := &gateSink{open: make(chan struct{})}
+		trail := start([]*destination{{sink: gate}}, time.Now)
+		trail.Record(Decision{Container: Container{ID: "c1"}})
+		begun := time.Now()
+		brief, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if trail.Settle(brief); time.Since(begun) != time.Second || len(gate.records()) != 0 {
+			t.Errorf("waited %s, %d records", time.Since(begun), len(gate.records()))
+		}
+		settled := make(chan struct{})
+		go func() { trail.Settle(t.Context()); close(settled) }()
+		synctest.Wait()
+		select {
+		case <-settled:
+			t.Error("did not wait")
+		default:
+		}
+		close(gate.open)
+		if <-settled; len(gate.records()) != 1 {
+			t.Errorf("%d records, want one", len(gate.records()))
+		}
+		closeTrail(t, trail)
+		trail.Settle(t.Context())
+		if c := trail.Counts(); c.Lost != 0 || c.Sent != 1 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func TestNobodyWaitsForATrailThatIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := &gateSink{open: make(chan struct{})}
+		trail := start([]*destination{{sink: gate}}, time.Now)
+		for range queueRecords + 2 {
+			trail.Logger().Info("line")
+		}
+		synctest.Wait()
+		trail.Settle(t.Context())
+		close(gate.open)
+		closeTrail(t, trail)
+	})
 }

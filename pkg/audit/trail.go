@@ -92,6 +92,33 @@ func (t *Trail) RecordThen(event Event, told func(taken bool)) {
 	t.enqueue(r) // the level of the log is no reason to lose an event
 }
 
+// Settle waits until what was recorded before it is written, kept for the journal,
+// or lost, and no longer than ctx lasts.
+func (t *Trail) Settle(ctx context.Context) {
+	settled := make(chan struct{})
+	if !t.marked(record{mark: settled}) {
+		return // it is closed, or so much waits that nobody can wait for it
+	}
+	select {
+	case <-settled:
+	case <-ctx.Done():
+	}
+}
+
+func (t *Trail) marked(r record) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.closed {
+		return false
+	}
+	select {
+	case t.queue <- r:
+		return true
+	default:
+		return false
+	}
+}
+
 // prepare renders an event, or copies it where that is for later.
 func (t *Trail) prepare(event Event) record {
 	if l, ok := event.(later); ok {
@@ -205,6 +232,10 @@ func (t *Trail) finish() {
 
 // take takes one record out of the queue.
 func (t *Trail) take(r record) {
+	if r.mark != nil {
+		close(r.mark)
+		return
+	}
 	t.held.Add(-r.size())
 	if t.abandoned.Load() {
 		t.counts.lost.Add(1)
