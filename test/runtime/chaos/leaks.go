@@ -174,7 +174,7 @@ func (c *chaos) allOpen(pid int) (map[string]int, error) {
 			return openFiles(pid)
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("wait for the plugin to open what it keeps open: %v; %v", err, files)
+			return nil, fmt.Errorf("wait for the plugin to open what it keeps open: it has %v: %w", files, err)
 		}
 	}
 }
