@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/namespaces"
@@ -20,15 +21,24 @@ func (s *search) holder(n *namespaces.Namespace, kind Kind) *Holder {
 		h.Held = n.Holds
 	}
 	h.transient = len(all) > 0 || s.heldByStarting(h.Held)
+	h.starting = h.transient
 	for _, pid := range all {
 		p, ok := s.byPID[pid]
 		if !ok {
 			p = namespaces.Process{PID: pid}
 		}
 		s.process(h, p)
-		h.transient = h.transient && starting(p.Comm)
+		h.starting = h.starting && starting(p.Comm)
+		h.transient = h.transient && (starting(p.Comm) || young(p, time.Now()))
 	}
 	return h
+}
+
+// young reports a process that may have become the container's while we looked: the
+// table that the census kept can be older than what it has read of the process.
+func young(p namespaces.Process, now time.Time) bool {
+	const most = 10 * time.Second
+	return !p.Started.IsZero() && now.Sub(p.Started) < most
 }
 
 // process adds a process to a holder, and what is known of its owner.

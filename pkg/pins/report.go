@@ -106,7 +106,8 @@ type Holder struct {
 	Evidence []Evidence `json:"evidence"`
 	Cures    []Cure     `json:"cures,omitempty"` // from gentle to rough
 
-	transient bool
+	transient bool // it may be over at once
+	starting  bool // runc has it, which makes a container
 	namespace *namespaces.Namespace
 	on        facts.DeviceNumber // the block device that is open by it, zero for none
 	opens     int                // how often, where more than once without a descriptor

@@ -31,7 +31,7 @@ func (s *search) sampleAgain() {
 			return true
 		})
 		for j := range r.Holders {
-			if r.Holders[j].transient {
+			if r.Holders[j].transient && r.Holders[j].starting {
 				r.Holders[j].Why += fmt.Sprintf(" (a container that is being started; still so after %v)", s.Again)
 			}
 		}
