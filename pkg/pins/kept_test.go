@@ -57,7 +57,8 @@ func TestTheTablesOfTheCensusAreTheFirstReading(t *testing.T) {
 			}
 		}
 	}
-	calm(func(r Report) bool { return len(r.Holders) == 2 && counted.read.Load() == 0 && all >= 2 })
+	// Our own child has just started, and may be looked at again for that.
+	calm(func(r Report) bool { return len(r.Holders) == 2 && counted.read.Load() <= 1 && all >= 2 })
 	p.End()
 	v.unmount(t)
 	calm(func(r Report) bool { return len(r.Holders) == 0 && counted.read.Load() >= all })
