@@ -35,6 +35,7 @@ func (o *explainOptions) run(c *cobra.Command, m machine) error {
 		return o.explanation(ctx, m, s, p, files, at)
 	})
 	if err != nil {
+		tellUnknown(c.ErrOrStderr(), x.Unknown) // why it may not have been found
 		return err
 	}
 	if x, err = o.only(x); err != nil {
@@ -118,7 +119,7 @@ func (o *explainOptions) find(ctx context.Context, n *node, j judge, files []sou
 		return manifest.File{}, err
 	}
 	if len(members) == 0 {
-		x.Unknown = survey.Unknown
+		x.Unknown = ofContainers(survey.Unknown)
 		return manifest.File{}, &exit{ExitCannotTell, fmt.Errorf("no container or pod is %s: %s", show.Word(o.container), n.searched())}
 	}
 	for _, m := range members {
