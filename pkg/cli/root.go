@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mountward/mountward/pkg/cli/internal/show"
+	"github.com/mountward/mountward/pkg/internal/file"
 	"github.com/mountward/mountward/pkg/settings"
 )
 
@@ -77,7 +78,8 @@ true, and records in the journal what every task is mounted on.`,
 		},
 	}
 	root.SetArgs(p.Args)
-	root.SetOut(p.Stdout)
+	out := &output{to: p.Stdout}
+	root.SetOut(out)
 	root.SetErr(p.Stderr)
 	root.SetVersionTemplate("mountward {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exit{ExitUsage, err} })
@@ -89,14 +91,15 @@ true, and records in the journal what every task is mounted on.`,
 	once(root)
 
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return ExitYes
-	}
 	code := ExitNo
 	var e *exit
 	switch {
 	case errors.As(err, &e):
 		code, err = e.code, e.err
+	case out.err != nil: // which is no answer
+		code, err = ExitCannotTell, fmt.Errorf("write the answer: %w; what was printed is not all", file.Bare(out.err))
+	case err == nil:
+		return ExitYes
 	case strings.HasPrefix(err.Error(), "unknown command"):
 		code = ExitUsage
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,6 +124,43 @@ func TestVersion(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"--version"}, {"-v"}} {
 		if got := execute(t, nil, args...); got.stdout != "mountward v9.9.9 go1.0\n" || got.code != ExitYes || got.stderr != "" {
 			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+// full takes so many bytes.
+type full struct{ room int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.room -= len(b); f.room < 0 {
+		return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+	}
+	return len(b), nil
+}
+
+// TestAnAnswerThatIsNotWrittenIsNone, whatever it is: neither yes nor no.
+func TestAnAnswerThatIsNotWrittenIsNone(t *testing.T) {
+	const said = "mountward: error: write the answer: no space left on device; what was printed is not all\n"
+	for _, test := range []struct {
+		args string
+		room int
+		code int
+		said string
+	}{
+		{"version", 1000, ExitYes, ""},
+		{"version", 0, ExitCannotTell, said},
+		{"--version", 0, ExitCannotTell, said},
+		{"--help", 100, ExitCannotTell, said},
+		{"explain", 100, ExitCannotTell, said},
+		{"explain MW101", 100, ExitCannotTell, said},
+		{"check ../../config/policy.toml", 1 << 20, ExitYes, ""},
+		{"check ../../config/policy.toml", 0, ExitCannotTell, said},
+		{"test ../../config", 0, ExitCannotTell, said},
+	} {
+		var stderr strings.Builder
+		code := Execute(t.Context(), Program{Args: strings.Fields(test.args), Stdout: &full{test.room}, Stderr: &stderr, Version: "v9"})
+		if code != test.code || stderr.String() != test.said {
+			t.Errorf("%s, room for %d: exit code %d, want %d; %q", test.args, test.room, code, test.code, stderr.String())
 		}
 	}
 }
