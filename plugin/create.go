@@ -37,7 +37,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 		return nil, errOver
 	}
 	if plan.Refusal == nil {
-		d.remember(container, plan, force)
+		d.remember(container, plan, force, p.host.runtime)
 	}
 	d.countDecision(container, plan, force)
 	d.recordDecision(container, plan, force)
@@ -82,10 +82,10 @@ func raises(outcomes []facts.Outcome) bool {
 
 // remember keeps what was decided for the validation, the proof and what comes
 // after them. Without it the proof cannot tell; the container goes on.
-func (d *daemon) remember(container facts.Container, plan apply.Plan, force *inForce) {
+func (d *daemon) remember(container facts.Container, plan apply.Plan, force *inForce, runtime string) {
 	container.Mounts, container.Hazards = nil, nil // the outcomes have them, or show them
 	err := d.ledger().Put(ledger.Entry{
-		Container: container, Outcomes: plan.Outcomes, Created: d.now(),
+		Container: container, Outcomes: plan.Outcomes, Created: d.now(), Runtime: runtime,
 		Mode: string(force.policy.Mode), PolicyName: force.policy.Name, PolicySHA256: force.policy.SHA256,
 	})
 	if err != nil {

@@ -23,6 +23,8 @@ const prefixAge = time.Second
 type host struct {
 	view   *hostview.View
 	daemon *daemon // whose settings may come after the connection
+	// runtime is the process on the other side (hostview.RuntimeIdentity).
+	runtime string
 
 	mu         sync.Mutex
 	state      string // containerd's state directory, once a bundle was found
@@ -32,7 +34,7 @@ type host struct {
 }
 
 func newHost(view *hostview.View, d *daemon) *host {
-	return &host{view: view, daemon: d}
+	return &host{view: view, daemon: d, runtime: view.RuntimeIdentity()}
 }
 
 // vars returns the values of the policy's path variables as they are known now.

@@ -16,7 +16,8 @@ type judged struct {
 	container facts.Container
 	outcomes  []facts.Outcome // as in audit mode: what would have been done
 	findings  []facts.Finding
-	known     bool // the container and its mounts could be read
+	known     bool   // the container and its mounts could be read
+	runtime   string // that told of it
 }
 
 // judge decides about a container that nobody decided about when it was
@@ -24,7 +25,7 @@ type judged struct {
 // which has the privileges exactly; with what the runtime says, as at a
 // creation, where that cannot be read.
 func (p *plugin) judge(ctx context.Context, x *examination, force *inForce) judged {
-	j := judged{container: x.container, known: x.proven()}
+	j := judged{container: x.container, known: x.proven(), runtime: p.host.runtime}
 	if !x.proven() {
 		j.findings = append(j.findings, x.findings...)
 	} else if spec, err := p.host.view.Spec(ctx, x.bundle); err != nil {
@@ -86,7 +87,7 @@ func (d *daemon) rememberMissed(j judged, force *inForce, recorded bool) {
 		outcomes[i] = o
 	}
 	err := d.ledger().Put(ledger.Entry{
-		Container: container, Outcomes: outcomes, Created: d.now(), Missed: true, Recorded: recorded,
+		Container: container, Outcomes: outcomes, Created: d.now(), Runtime: j.runtime, Missed: true, Recorded: recorded,
 		Mode: string(force.policy.Mode), PolicyName: force.policy.Name, PolicySHA256: force.policy.SHA256,
 	})
 	if err != nil {

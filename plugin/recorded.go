@@ -93,12 +93,25 @@ func (d *daemon) recordUnseen(e ledger.Entry, why string) {
 
 // removed records what is still missing of a container, and forgets it. ran says
 // that the runtime knows when it started.
-func (d *daemon) removed(id string, ran bool) {
-	if e, ok, err := d.ledger().Get(id); err == nil && ok && ran && d.unseen(e) {
-		d.recordUnseen(e, "the container started and ended while mountward was away or ended: its mounts were not compared")
+//
+// One that was killed while it started a container does not: it lists it as
+// created (containerd 2.4.2, internal/cri/server/restart.go). So only the runtime
+// that created a container, and not one that was started anew since, can tell
+// that it never ran.
+func (d *daemon) removed(id, runtime string, ran bool) {
+	e, ok, err := d.ledger().Get(id)
+	if err != nil || !ok || !d.unseen(e) {
+		d.forgotten(id)
 		return
 	}
-	d.forgotten(id)
+	switch {
+	case ran:
+		d.recordUnseen(e, "the container started and ended while mountward was away or ended: its mounts were not compared")
+	case runtime == "" || e.Runtime != runtime:
+		d.recordUnseen(e, "the runtime knows of no start, and is not provably the process that created the container: whether its own code ran cannot be told")
+	default:
+		d.forgotten(id)
+	}
 }
 
 // forgotten forgets a container of which nothing is left to record.

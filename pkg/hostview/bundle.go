@@ -112,22 +112,3 @@ func (v *View) bundleMounted(ctx context.Context, id string) (Bundle, error) {
 	}
 	return Bundle{Dir: path.Dir(found[0]), Found: "mount table of the runtime"}, nil
 }
-
-// parentOf reads the parent's number from <proc>/<pid>/stat; the name before it
-// is in brackets and may hold any of them.
-func parentOf(proc string, pid int) (int, error) {
-	file := fmt.Sprintf("%s/%d/stat", proc, pid)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("read %s: no parent in it", file)
-	}
-	parent, err := strconv.Atoi(fields[1])
-	if err != nil || parent <= 0 {
-		return 0, fmt.Errorf("read %s: parent %q", file, fields[1])
-	}
-	return parent, nil
-}

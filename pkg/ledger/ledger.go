@@ -31,7 +31,10 @@ type Entry struct {
 	PolicyName   string          `json:"policy_name"`
 	PolicySHA256 string          `json:"policy_sha256"`
 	Created      time.Time       `json:"created"`
-	Refused      bool            `json:"refused,omitempty"`
+	// Runtime is the process of the runtime that created it or told of it, by
+	// hostview.RuntimeIdentity; "" where that is not known.
+	Runtime string `json:"runtime,omitempty"`
+	Refused bool   `json:"refused,omitempty"`
 	// Recorded says that the trail has the start of the container, or that it
 	// was refused. Set by MarkRecorded.
 	Recorded bool `json:"recorded,omitempty"`

@@ -14,7 +14,8 @@ import (
 
 // TestStartsThatNobodySaw: a container that was decided about, and started while
 // mountward was away, is in the trail once mountward is back: with its map where
-// it still runs, else with what was decided. One that never started is not.
+// it still runs, else with what was decided. One that never started is not, as
+// long as the runtime can tell that: one that was killed meanwhile cannot.
 func TestStartsThatNobodySaw(t *testing.T) {
 	harness.NeedsRoot(t)
 	var out bytes.Buffer
@@ -36,7 +37,7 @@ func TestStartsThatNobodySaw(t *testing.T) {
 	s, err := c.node.RunSandbox(ctx, harness.Pod{})
 	must(err)
 	ids := map[string]string{}
-	for _, name := range []string{"runs", "ended", "never", "seen"} {
+	for _, name := range []string{"runs", "ended", "never", "seen", "lost"} {
 		of := shape{volumes: []volume{{at: "/plain"}}}
 		ids[name], err = c.node.CreateContainer(ctx, s, c.container(of, name, name, nil))
 		must(err)
@@ -54,6 +55,12 @@ func TestStartsThatNobodySaw(t *testing.T) {
 		must(c.node.RemoveContainer(ctx, ids[name]))
 	}
 	c.await(t, "ended", "decision", "start-unseen")
+	c.endService()
+	must(c.node.Kill9())
+	must(c.node.Restart())
+	must(c.beService())
+	must(c.node.RemoveContainer(ctx, ids["lost"]))
+	c.await(t, "lost", "decision", "start-unseen")
 	must(c.node.RemoveSandbox(ctx, s.ID))
 
 	records, _, err := c.records()
