@@ -3,7 +3,11 @@ package pins
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/mountward/mountward/pkg/internal/linux"
 )
 
 // sampleAgain looks once more at what only a starting container has: runc makes
@@ -31,8 +35,8 @@ func (s *search) sampleAgain() {
 			return true
 		})
 		for j := range r.Holders {
-			if r.Holders[j].transient && r.Holders[j].starting {
-				r.Holders[j].Why += fmt.Sprintf(" (a container that is being started; still so after %v)", s.Again)
+			if h := &r.Holders[j]; h.transient && s.stillStarting(h) {
+				h.Why += fmt.Sprintf(" (a container that is being started; still so after %v)", s.Again)
 			}
 		}
 	}
@@ -49,4 +53,31 @@ func (s *search) still(h *Holder) bool {
 		e, ok := table.ByID(m.ID)
 		return ok && e.Device == m.Device && e.Root == m.Root
 	})
+}
+
+// stillStarting reports a holder that is nothing but runc, which may have become
+// the container's own process since it was read. What cannot be told is still so.
+func (s *search) stillStarting(h *Holder) bool {
+	still := h.starting
+	for i := range h.Processes {
+		p := &h.Processes[i]
+		if !starting(p.Comm) {
+			continue
+		}
+		if comm, ok := s.commNow(p.PID); ok {
+			p.Comm = comm
+			still = still && starting(comm)
+		}
+	}
+	return still
+}
+
+func (s *search) commNow(pid int) (string, bool) {
+	task, err := linux.OpenProcTask(s.Proc, strconv.Itoa(pid))
+	if err != nil {
+		return "", false
+	}
+	defer task.Close()
+	comm, err := task.Read("comm", 64)
+	return strings.TrimSuffix(string(comm), "\n"), err == nil
 }

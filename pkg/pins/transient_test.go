@@ -31,6 +31,23 @@ func TestAStartingContainerIsLookedAtAgain(t *testing.T) {
 	}
 }
 
+// TestRuncThatHasBecomeTheContainerIsNotStarting: what runs in it by then is asked
+// once more.
+func TestRuncThatHasBecomeTheContainerIsNotStarting(t *testing.T) {
+	for comm, starting := range map[string]bool{"agent\n": false, "runc:[2:INIT]\n": true} {
+		f := newFixture(t)
+		f.lv()
+		f.namespace(4026532701, namespaces.Process{PID: 900, Comm: "runc:[2:INIT]"}, root+"903 851 253:7 / /data"+volume+" rw - xfs x rw")
+		f.file("proc/900/comm", comm)
+		r := f.find("vg0/pvc-1")
+		wantHolders(t, r, "mount other 900")
+		h := r.Holders[0]
+		if got := strings.Contains(h.Why, "being started"); got != starting || h.Processes[0].Comm+"\n" != comm {
+			t.Errorf("process %q: %+v, why %q", comm, h.Processes, h.Why)
+		}
+	}
+}
+
 // TestAContainerThatHasJustStartedIsLookedAtAgain: its process was read when runc
 // had become it, and its table before.
 func TestAContainerThatHasJustStartedIsLookedAtAgain(t *testing.T) {

@@ -127,7 +127,18 @@ func (p *pinsNode) agent(name string, propagation harness.Propagation, args ...s
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return pid
+	// Its start is answered when runc is about to become it.
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(comm), "runc") {
+			return pid
+		}
+	}
+	p.t.Fatalf("process %d does not become the container's own", pid)
+	return 0
 }
 
 // opened waits until a process has opened the volume's file.
