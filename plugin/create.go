@@ -18,6 +18,9 @@ func (p *plugin) CreateContainer(ctx context.Context, pod *api.PodSandbox, c *ap
 	return adjustment, nil, err
 }
 
+// afterMemory is where a test ends a creation that is remembered and not recorded.
+const afterMemory handler = "CreateContainer:remembered"
+
 func (p *plugin) create(ctx context.Context, t *turn, container facts.Container, force *inForce) (*api.ContainerAdjustment, error) {
 	d := p.daemon
 	static := container.Pod.Static().Truth == facts.Yes
@@ -38,6 +41,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 	}
 	if plan.Refusal == nil {
 		d.remember(container, plan, force, p.host.runtime)
+		d.fault(afterMemory)
 	}
 	d.countDecision(container, plan, force)
 	d.recordDecision(container, plan, force)

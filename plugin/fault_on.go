@@ -7,15 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // fault goes wrong as the file "fault" in the runtime directory says, one
-// handler a line: "CreateContainer panic", "StartContainer sleep 3s". It is for
-// tests of what cannot be brought about in any other way, and in no binary that
-// is shipped.
+// handler a line: "CreateContainer panic", "StartContainer sleep 3s", "StopContainer
+// kill", "StopContainer kill-all" with the runtime first. What kills goes wrong
+// once. It is for tests of what cannot be brought about in any other way, and in no
+// binary that is shipped.
 func (d *daemon) fault(h handler) {
-	text, err := os.ReadFile(filepath.Join(d.settings.RuntimeDir, "fault"))
+	path := filepath.Join(d.settings.RuntimeDir, "fault")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return
 	}
@@ -33,6 +36,14 @@ func (d *daemon) fault(h handler) {
 				panic(err)
 			}
 			time.Sleep(pause)
+		case "kill", "kill-all":
+			if err := os.Remove(path); err != nil {
+				return // another one was first
+			}
+			if words[1] == "kill-all" {
+				_ = syscall.Kill(d.state.connection().pid, syscall.SIGKILL)
+			}
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
 }

@@ -34,8 +34,13 @@ func (p *plugin) StartContainer(ctx context.Context, pod *api.PodSandbox, c *api
 	return err
 }
 
-// afterProof is where a test has a start overrun that has changed and proved all.
-const afterProof handler = "StartContainer:proved"
+const (
+	// afterProof is where a test has a start overrun that has changed and proved
+	// all.
+	afterProof handler = "StartContainer:proved"
+	// afterTask is where a test ends one whose record is on its way.
+	afterTask handler = "StartContainer:recorded"
+)
 
 func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, pid int, force *inForce) error {
 	d := p.daemon
@@ -96,6 +101,7 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 		p.begin(x)
 	}
 	p.recordTask(x, force)
+	d.fault(afterTask)
 	return nil
 }
 
