@@ -234,6 +234,20 @@ func TestTheGuardIsJudged(t *testing.T) {
 				"no nri-connected mountward", "yes nri-fail-open mountward",
 			},
 		},
+		"a policy that others can write": {
+			nriNode{files: nriFiles{
+				"/etc/mountward": {dir: true, mode: 0o777}, "/etc/mountward/mountward.toml": {mode: 0o666}, "/etc/mountward/policy.toml": {text: enforce, uid: 1000},
+				"/etc/mountward/policy.d/10-x.toml": {mode: 0o622}, "/etc/mountward/policy.d/README": {mode: 0o666}, "/etc/mountward/policy.d/20-y.toml": {},
+			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(
+				sound, "yes nri-fail-open mountward", "no policy-writable /etc/mountward", "no policy-writable /etc/mountward/mountward.toml",
+				"no policy-writable /etc/mountward/policy.d/10-x.toml", "no policy-writable /etc/mountward/policy.toml",
+			),
+		},
+		"the policy of one in a container": {
+			nriNode{files: nriFiles{"/etc/mountward/policy.toml": {mode: 0o666}}, procs: []namespaces.Process{inContainer()}, sockets: []string{listens, connected}},
+			append(sound, "yes nri-fail-open mountward"),
+		},
 		"a timeout in nanoseconds": {
 			nriNode{files: nriFiles{mainConf: {text: "version = 3\n" + nriHead + "plugin_request_timeout = 2\n"}}, sockets: []string{listens}},
 			[]string{"yes nri-plugins " + pluginsDir, "yes nri-socket " + socket, "no nri-request-timeout plugin_request_timeout"},

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"syscall"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
+	"github.com/mountward/mountward/pkg/policy"
 )
 
 // modes is what Files can do beside: tell the mode and the owner of what a path
@@ -17,6 +20,9 @@ import (
 type modes interface {
 	Stat(ctx context.Context, path string) (fs.FileInfo, error)
 }
+
+// maxDropIns bounds the names that are read of the directory of drop-ins.
+const maxDropIns = 10_000
 
 var errNoModes = errors.New("the modes of files cannot be seen here")
 
@@ -63,27 +69,62 @@ func (r *containerd) writable() []Finding {
 	if conf := r.config.NRI.PluginConfigPath.Value; len(d.launched()) > 0 {
 		paths = append(paths, conf)
 	}
+	return r.writableOf(Finding{
+		Code:    codePluginWritable,
+		Message: "others than root can change what containerd launches as root",
+		Effect:  "who writes there runs as root at containerd's next start, or decides what the plugin does",
+	}, paths)
+}
+
+// policyWritable finds what others than root could change of what mountward decides
+// by. That of one in a container is not on the host.
+func (r *containerd) policyWritable() []Finding {
+	if r.Files == nil || slices.ContainsFunc(r.running, func(d daemon) bool { return d.how == byContainer }) {
+		return nil
+	}
+	set, main, err := r.policyPath()
+	if err != nil {
+		return nil // what is decided cannot be told of, and failOpen says so
+	}
+	dropIns := path.Join(path.Dir(main), policy.DropInDir)
+	paths := []string{path.Dir(set), set, path.Dir(main), main, dropIns}
+	names, err := r.Files.ReadDir(r.Context, dropIns, maxDropIns)
+	if err == nil {
+		for _, name := range names {
+			if path.Ext(name) == ".toml" {
+				paths = append(paths, path.Join(dropIns, name))
+			}
+		}
+	}
+	return r.writableOf(Finding{
+		Code:    codePolicyWritable,
+		Message: "others than root can change what mountward decides by",
+		Effect:  "who writes there decides which mounts of other people's containers are shared with the node, and which are refused",
+	}, slices.Compact(slices.Sorted(slices.Values(paths))))
+}
+
+// writableOf finds those of the paths that others than root can change. What is not
+// there, or cannot be seen, is told of elsewhere.
+func (r *containerd) writableOf(of Finding, paths []string) []Finding {
 	var all []Finding
 	for _, path := range paths {
 		info, err := r.stat(path)
 		if err != nil {
-			continue // the plugin itself is judged elsewhere
+			continue
 		}
 		why := others(info)
 		if why == "" {
 			continue
 		}
-		all = append(all, Finding{
-			Code: codePluginWritable, Answer: facts.No, Subject: path,
-			Message:  "others than root can change what containerd launches as root: " + path + ": " + why,
-			Evidence: []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell.Quote(path)}},
-			Effect:   "who writes there runs as root at containerd's next start, or decides what the plugin does",
-			Fixes: []Fix{{
-				What:       "give it to root alone",
-				Commands:   []string{"chown root:root " + shell.Quote(path), "chmod go-w " + shell.Quote(path)},
-				Persistent: true,
-			}},
-		})
+		f := of
+		f.Answer, f.Subject, f.Message = facts.No, path, of.Message+": "+path+": "+why
+		f.Evidence = []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell.Quote(path)}}
+		f.Fixes = []Fix{{
+			What:       "give it to root alone",
+			Commands:   []string{"chown root:root " + shell.Quote(path), "chmod go-w " + shell.Quote(path)},
+			Persistent: true,
+		}}
+		all = append(all, f)
 	}
 	return all
 }

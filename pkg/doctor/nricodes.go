@@ -31,6 +31,7 @@ const (
 	codeRequiredMissing = "nri-required-missing" // no container can be created
 	codeRequiredOff     = "nri-required-off"     // a list that nothing enforces
 	codeToleration      = "nri-toleration"       // yes; unknown: pods can opt out
+	codePolicyWritable  = "policy-writable"      // others than root can write what mountward decides by
 	codeBootstrap       = "nri-bootstrap"        // mountward is required for the container it runs in
 	codeTimeout         = "nri-request-timeout"  // yes; no: too short for any plugin
 

@@ -25,6 +25,7 @@ func (r *containerd) guard(socket nriSocket) []Finding {
 		return all
 	}
 	all = append(all, r.connected(socket), r.failOpen())
+	all = append(all, r.policyWritable()...)
 	if r.requires() {
 		all = append(all, r.toleration()...)
 		all = append(all, r.bootstrap()...)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 
@@ -22,19 +23,11 @@ func (r *containerd) enforces() (facts.Answer, []Evidence) {
 	if r.Files == nil {
 		return facts.CannotTell("the host's files cannot be read"), nil
 	}
-	text, name, err := r.settingsText()
+	_, policy, err := r.policyPath()
 	if err != nil {
 		return facts.CannotTell(err.Error()), nil
 	}
-	var set struct {
-		Policy string `toml:"policy"`
-	}
-	strict.Salvage(name, text, &set)
-	policy := set.Policy
-	if policy == "" {
-		policy = settings.DefaultPolicyPath
-	}
-	text, err = r.Files.ReadFile(r.Context, policy, strict.MaxSize)
+	text, err := r.Files.ReadFile(r.Context, policy, strict.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && policy == settings.DefaultPolicyPath:
 		return facts.Is(false, "the built-in policy is in audit mode: there is no "+policy),
@@ -53,6 +46,19 @@ func (r *containerd) enforces() (facts.Answer, []Evidence) {
 	default:
 		return facts.CannotTell(at + ": neither audit nor enforce"), evidence
 	}
+}
+
+// policyPath returns where mountward's policy is, and the file that says so or would.
+func (r *containerd) policyPath() (set, policy string, err error) {
+	text, set, err := r.settingsText()
+	if err != nil {
+		return set, "", err
+	}
+	var s struct {
+		Policy string `toml:"policy"`
+	}
+	strict.Salvage(set, text, &s)
+	return set, cmp.Or(s.Policy, settings.DefaultPolicyPath), nil
 }
 
 // settingsText returns mountward's settings: what containerd hands over to one
