@@ -15,6 +15,28 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
+// begin sets up a run that ends with the test. must fails the test with what the
+// run has said so far.
+func begin(t *testing.T, o options) (c *chaos, out *bytes.Buffer, must func(error)) {
+	t.Helper()
+	harness.NeedsRoot(t)
+	out = new(bytes.Buffer)
+	c = newChaos(t.TempDir(), out, o)
+	t.Cleanup(func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	must = func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	must(c.setUp())
+	return c, out, must
+}
+
 // TestNothingForbiddenEverRuns is the short form of "make chaos".
 func TestNothingForbiddenEverRuns(t *testing.T) {
 	harness.NeedsRoot(t)
@@ -47,37 +69,18 @@ func TestWhatIsForbiddenIsSeen(t *testing.T) {
 		"audit":        {mode: "audit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.pods, o.workers, o.seed = 16, 4, 1
-			var out bytes.Buffer
-			c := newChaos(t.TempDir(), &out, o)
-			t.Cleanup(func() {
-				if err := c.close(); err != nil {
-					t.Error(err)
-				}
-			})
 			before, err := harness.Mountinfo(0)
-			if err == nil {
-				err = c.setUp()
-			}
-			if err == nil {
-				err = c.beService()
-			}
-			if err == nil && name == "not required" {
+			o.pods, o.workers, o.seed = 16, 4, 1
+			c, _, must := begin(t, o)
+			must(err)
+			must(c.beService())
+			if name == "not required" {
 				c.endService() // away for good
 			}
-			if err == nil {
-				err = c.storm(context.WithoutCancel(t.Context()), name, o.pods, runtimeOnly())
-			}
-			if err != nil {
-				t.Fatalf("%v\n%s", err, &out)
-			}
+			must(c.storm(context.WithoutCancel(t.Context()), name, o.pods, runtimeOnly()))
 			after, err := harness.Mountinfo(0)
-			if err == nil {
-				err = c.judgeAll(lasting(before, after))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(err)
+			must(c.judgeAll(lasting(before, after)))
 			for _, figure := range []string{"forbidden_started", "unadjusted"} {
 				if c.counts[figure] == 0 {
 					t.Errorf("%s is 0, and nothing was guarded", figure)

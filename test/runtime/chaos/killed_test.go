@@ -19,21 +19,7 @@ import (
 // than the policy allows, and what ran is in the trail, or is said to be what
 // nobody can tell.
 func TestKilledAtEveryStep(t *testing.T) {
-	harness.NeedsRoot(t)
-	var out bytes.Buffer
-	c := newChaos(t.TempDir(), &out, options{mode: "enforce", workers: 1, seed: 1})
-	t.Cleanup(func() {
-		if err := c.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, &out)
-		}
-	}
-	must(c.setUp())
+	c, out, must := begin(t, options{mode: "enforce", workers: 1, seed: 1})
 	binary, err := ward.Faults()
 	must(err)
 	c.binary = binary
@@ -84,7 +70,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	must(c.judgeRecords(records))
 	if wrong := c.wrong(); len(wrong) > 0 || len(torn) > 0 {
 		must(c.report())
-		t.Errorf("what must be 0 is not: %q, torn %q\n%s", wrong, torn, &out)
+		t.Errorf("what must be 0 is not: %q, torn %q\n%s", wrong, torn, out)
 	}
 }
 

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -17,21 +16,7 @@ import (
 // it still runs, else with what was decided. One that never started is not, as
 // long as the runtime can tell that: one that was killed meanwhile cannot.
 func TestStartsThatNobodySaw(t *testing.T) {
-	harness.NeedsRoot(t)
-	var out bytes.Buffer
-	c := newChaos(t.TempDir(), &out, options{open: true, mode: "enforce", workers: 1, seed: 1})
-	t.Cleanup(func() {
-		if err := c.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, &out)
-		}
-	}
-	must(c.setUp())
+	c, _, must := begin(t, options{open: true, mode: "enforce", workers: 1, seed: 1})
 	must(c.beService())
 	ctx := t.Context()
 	s, err := c.node.RunSandbox(ctx, harness.Pod{})
