@@ -4,6 +4,7 @@ package guard_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -32,6 +33,16 @@ func injects(t *testing.T, g *guard, index, destination, source string) {
 	t.Helper()
 	connected(t, g.NRISocket, index, adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
 		adjust.AddMount(&api.Mount{Destination: destination, Type: "bind", Source: source, Options: []string{"rbind"}})
+	}))
+}
+
+// hooks has an OCI hook mount a directory, as NVIDIA's does: in the container's
+// mount namespace and before its root is changed, where no list of mounts has it.
+func hooks(t *testing.T, g *guard, destination, source string) {
+	t.Helper()
+	script := fmt.Sprintf("mkdir -p .%s && mount --bind %s .%[1]s", destination, source) // runc runs it in the rootfs
+	connected(t, g.NRISocket, "95", adjuster(func(_ *api.Container, adjust *api.ContainerAdjustment) {
+		adjust.AddHooks(&api.Hooks{CreateContainer: []*api.Hook{{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"}}}})
 	}))
 }
 
@@ -83,8 +94,9 @@ func (g *guard) leaks(id, destination, source string) bool {
 // TestRootfsPropagationStaysShared is T18: where the last rshared mount was
 // lowered, what the container mounts on a bind without a word does not reach the
 // host. The specification carries that for mounts that were there when it was
-// decided; those that a later plugin adds take the namespace applier.
+// decided; those that a later plugin or a hook adds take the namespace applier.
 func TestRootfsPropagationStaysShared(t *testing.T) {
+	const byHook = "a hook" // in place of a plugin's index
 	for _, test := range []struct {
 		name, settings, namespace, index string
 		leaks                            bool
@@ -93,12 +105,18 @@ func TestRootfsPropagationStaysShared(t *testing.T) {
 		{"without a word, after us", "", "lower", "95", true}, // what the applier is for
 		{"without a word, before us, with the applier", inNamespace, "lower", "10", false},
 		{"without a word, after us, with the applier", inNamespace, "lower", "95", false},
+		{"by a hook", "", "lower", byHook, true},
+		{"by a hook, with the applier", inNamespace, "lower", byHook, false},
 		{"an rshared that stays keeps it", inNamespace, "other", "95", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := start(t, ward.Options{Policy: lowerPolicy, Settings: test.settings})
 			data, plain := harness.TestHostDirs(t).Shared, harness.TestHostDirs(t).Shared
-			injects(t, g, test.index, "/plain", plain.Path)
+			if test.index == byHook {
+				hooks(t, g, "/plain", plain.Path)
+			} else {
+				injects(t, g, test.index, "/plain", plain.Path)
+			}
 			id, err := g.tryOne(harness.Pod{Namespace: test.namespace, Containers: []harness.Container{{
 				Name: "main", Privileged: true,
 				Mounts: []harness.ContainerMount{{HostPath: data.Path, ContainerPath: "/data", Propagation: harness.Bidirectional}},
