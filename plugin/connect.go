@@ -37,6 +37,8 @@ type plugin struct {
 	roster  roster   // of who stands aside
 	removed removals // by the runtime
 
+	reloaded chan struct{} // another policy is in force
+
 	policy   *api.FailurePolicy // which the stub sends with the answer to Configure
 	declared atomic.Pointer[declared]
 }
@@ -136,10 +138,11 @@ func serve(ctx context.Context, d *daemon, runtime int, conn net.Conn, options .
 	ctx, cancel := context.WithCancel(ctx)
 	p := &plugin{
 		daemon: d, ctx: ctx, runtime: runtime, policy: new(api.FailurePolicy), host: newHost(view, d), chores: newChores(view), maps: make(chan struct{}, mapsAtOnce),
-		life: newConnectionLife(),
+		life: newConnectionLife(), reloaded: make(chan struct{}, 1),
 	}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	p.background("the watch of the host", func() { p.watchHost(ctx) })
+	p.background("the count of what a new policy would refuse", func() { p.judgeByEach(ctx) })
 	defer func() {
 		cancel()
 		if !waitFor(&p.work, workTime) {

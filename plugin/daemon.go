@@ -210,10 +210,13 @@ func (d *daemon) loadPolicy() {
 		return
 	}
 	d.force.Store(&next.inForce)
+	anew := d.rollout.Under(rollout.Policy{SHA256: next.policy.SHA256, Name: next.policy.Name, Mode: string(next.policy.Mode)}, d.now())
 	if p := d.connection.Load(); p != nil {
 		p.holdsStill(&next.inForce)
+		if anew {
+			p.anotherPolicy()
+		}
 	}
-	d.rollout.Under(rollout.Policy{SHA256: next.policy.SHA256, Name: next.policy.Name, Mode: string(next.policy.Mode)}, d.now())
 	d.state.news()
 	if next.rejected != nil {
 		d.recordRejected(next.rejected, next.inForce, false)

@@ -61,12 +61,13 @@ func (c *Count) Again() error {
 	return nil
 }
 
-// Under says which policy is in force. Another one than before begins anew.
-func (c *Count) Under(p Policy, now time.Time) {
+// Under says which policy is in force. Another one than before begins anew, which is
+// reported.
+func (c *Count) Under(p Policy, now time.Time) (anew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.tally.Policy == p.SHA256 && c.tally.Mode == p.Mode && c.tally.Schema != "" {
-		return
+		return false
 	}
 	note := ""
 	if c.tally.Schema == "" {
@@ -74,6 +75,7 @@ func (c *Count) Under(p Policy, now time.Time) {
 	}
 	c.tally = Tally{Schema: Schema, Policy: p.SHA256, Name: bounded(p.Name), Mode: p.Mode, Since: now, Note: note}
 	c.part, c.dirty = 0, true
+	return true
 }
 
 // Watch adds a time in which the policy watched.
