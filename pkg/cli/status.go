@@ -40,8 +40,8 @@ connected and takes part in every request.
 --ready-to-enforce tells how long the present policy has watched in audit mode
 and what it would have refused, by rule: of what was created meanwhile, and of
 what ran when the daemon connected or the policy came into force. A rule that is
-in audit mode itself is not counted: the mode of the policy does not put it in force. It only
-advises, and reads what was kept where no daemon runs.
+in audit mode itself is not counted: the mode of the policy does not put it in
+force. It only advises, and reads what was kept where no daemon runs.
 
 Exit code: 0 healthy (live; ready), 1 a problem (not ready; refusals there would
 have been), 2 no daemon answers (too little was seen), 64 usage.`,
