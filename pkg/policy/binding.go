@@ -74,6 +74,7 @@ type binding struct {
 	prefixes map[string]facts.HostMount
 	globs    []boundGlob
 	expanded []expandedGlob
+	spare    *[]boundGlob // globs, as they are given back
 }
 
 type boundGlob struct {
@@ -87,7 +88,19 @@ type boundGlob struct {
 }
 
 func (p *Policy) bind(env Env) binding {
-	return binding{env.Prefixes, make([]boundGlob, len(p.globs)), p.expanded(env.Vars)}
+	globs, ok := p.spare.Get().(*[]boundGlob)
+	if !ok {
+		all := make([]boundGlob, len(p.globs))
+		globs = &all
+	}
+	return binding{env.Prefixes, *globs, p.expanded(env.Vars), globs}
+}
+
+// release gives back what a decision took, which is over: a long policy would cost
+// every container some hundred thousand bytes.
+func (p *Policy) release(b binding) {
+	clear(b.globs)
+	p.spare.Put(b.spare)
 }
 
 func (b *binding) glob(g *pathGlob) *boundGlob {

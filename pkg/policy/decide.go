@@ -14,6 +14,7 @@ import (
 // volumes, which only audit, are passed over for mounts without Storage.
 func (p *Policy) Decide(c facts.Container, env Env, trace bool) []Decision {
 	s := &subject{binding: p.bind(env), container: &c, static: c.Pod.Static(), trace: trace}
+	defer p.release(s.binding)
 	decisions := make([]Decision, len(c.Mounts))
 	queries := make([]query, len(c.Mounts))
 	open := make([]*query, 0, len(c.Mounts)) // what no rule has decided yet

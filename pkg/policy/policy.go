@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -37,6 +38,7 @@ type Policy struct {
 	ignore    []Ignored
 
 	expansion atomic.Pointer[expansion]
+	spare     sync.Pool       // of *[]boundGlob, for one decision each
 	asked     map[string]bool // the keys that rules ask for, as traces name them
 }
 
