@@ -26,7 +26,7 @@ type host struct {
 	// runtime is the process on the other side (hostview.RuntimeIdentity).
 	runtime string
 
-	mu         sync.Mutex
+	mu         sync.Mutex // held for moments: nothing is looked for under it
 	state      string // containerd's state directory, once a bundle was found
 	prefixes   map[string]facts.HostMount
 	prefixesOf *policy.Policy
@@ -88,19 +88,35 @@ func (h *host) env(ctx context.Context, p *policy.Policy, fresh bool) policy.Env
 		h.daemon.kubelet.refresh(ctx)
 	}
 	env := policy.Env{Vars: h.vars()}
+	if env.Prefixes = h.kept(p); env.Prefixes != nil && !fresh {
+		return env
+	}
+	env.Prefixes = map[string]facts.HostMount{}
+	for _, path := range p.Prefixes(env.Vars) {
+		if m, err := h.view.Lookup(ctx, path); err == nil {
+			env.Prefixes[path] = m
+		}
+	}
+	if ctx.Err() == nil { // else not all were looked at
+		h.keep(p, env.Prefixes)
+	}
+	return env
+}
+
+// kept returns what the policy's paths led to a moment ago, or nil.
+func (h *host) kept(p *policy.Policy) map[string]facts.HostMount {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if fresh || h.prefixesOf != p || time.Since(h.prefixesAt) > prefixAge {
-		h.prefixes = map[string]facts.HostMount{}
-		for _, path := range p.Prefixes(env.Vars) {
-			if m, err := h.view.Lookup(ctx, path); err == nil {
-				h.prefixes[path] = m
-			}
-		}
-		h.prefixesOf, h.prefixesAt = p, time.Now()
+	if h.prefixesOf != p || time.Since(h.prefixesAt) > prefixAge {
+		return nil
 	}
-	env.Prefixes = h.prefixes
-	return env
+	return h.prefixes
+}
+
+func (h *host) keep(p *policy.Policy, prefixes map[string]facts.HostMount) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.prefixes, h.prefixesOf, h.prefixesAt = prefixes, p, time.Now()
 }
 
 // resolve fills in what the host view knows of the mounts' sources, of those

@@ -28,7 +28,7 @@ action = "deny"
 // TestWhatRunsIsJudgedByANewPolicy as it was asked for, with what no entry keeps of
 // its pod; what has ended, or never ran, is not.
 func TestWhatRunsIsJudgedByANewPolicy(t *testing.T) {
-	n := newNode(t, "version = 1\nmode = \"audit\"\n", "")
+	n := newNode(t, "version = 1\nmode = \"audit\"\ndefault = \"allow\"\n", "")
 	d := n.daemon()
 	d.start("")
 	view, err := hostview.Open(hostview.Options{})
