@@ -2,6 +2,7 @@ package main
 
 import (
 	"sync"
+	"time"
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
@@ -91,24 +92,33 @@ func (d *daemon) recordUnseen(e ledger.Entry, why string) {
 	})
 }
 
-// removed records what is still missing of a container, and forgets it. ran says
-// that the runtime knows when it started.
+// ending is what is known of a container's life when it is removed.
+type ending struct {
+	ran     facts.Truth // whether it started, as the runtime tells
+	runtime string      // which (hostview.RuntimeIdentity)
+	since   time.Time   // when we began to see all that happens; zero: we do not
+}
+
+// removed records what is still missing of a container, and forgets it.
 //
-// One that was killed while it started a container does not: it lists it as
-// created (containerd 2.4.2, internal/cri/server/restart.go). So only the runtime
-// that created a container, and not one that was started anew since, can tell
-// that it never ran.
-func (d *daemon) removed(id, runtime string, ran bool) {
+// A runtime that was killed while it started a container lists it as created
+// (containerd 2.4.2, internal/cri/server/restart.go). So only the one that created a
+// container, and not one that was started anew since, can tell that it never ran.
+func (d *daemon) removed(id string, r ending) {
 	e, ok, err := d.ledger().Get(id)
 	if err != nil || !ok || !d.unseen(e) {
 		d.forgotten(id)
 		return
 	}
 	switch {
-	case ran:
+	case r.ran == facts.Yes:
 		d.recordUnseen(e, "the container started and ended while mountward was away or ended: its mounts were not compared")
-	case runtime == "" || e.Runtime != runtime:
-		d.recordUnseen(e, "the runtime knows of no start, and is not provably the process that created the container: whether its own code ran cannot be told")
+	case !r.since.IsZero() && e.Created.After(r.since):
+		d.forgotten(id) // its start would have been seen
+	case r.ran == facts.Unknown:
+		d.recordUnseen(e, "the container ended while mountward was away or ended, and this runtime does not tell whether it ever started: whether its own code ran cannot be told")
+	case r.runtime == "" || e.Runtime != r.runtime:
+		d.recordUnseen(e, "the runtime knows of no start, and may have been started anew since the container was created: whether its own code ran cannot be told")
 	default:
 		d.forgotten(id)
 	}

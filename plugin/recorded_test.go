@@ -3,6 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/containerd/nri/pkg/api"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/ledger"
@@ -12,20 +15,28 @@ import (
 // where the runtime that created it says that it never started.
 func TestWhatIsToldOfAContainerThatIsRemoved(t *testing.T) {
 	const created, never = "17@100", ""
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	seen := ledger.Entry{Runtime: created, Created: noon}
+	before, after := noon.Add(-time.Second), noon.Add(time.Second)
 	for name, tc := range map[string]struct {
-		entry   ledger.Entry
-		runtime string
-		ran     bool
-		want    string // in the record
+		entry ledger.Entry
+		end   ending
+		want  string // in the record
 	}{
-		"it never started":                {ledger.Entry{Runtime: created}, created, false, never},
-		"it started unseen":               {ledger.Entry{Runtime: created}, created, true, "started and ended while"},
-		"it started, under another one":   {ledger.Entry{Runtime: created}, "17@200", true, "started and ended while"},
-		"the runtime is another one":      {ledger.Entry{Runtime: created}, "17@200", false, "cannot be told"},
-		"the runtime is not known":        {ledger.Entry{Runtime: created}, "", false, "cannot be told"},
-		"who created it is not known":     {ledger.Entry{}, created, false, "cannot be told"},
-		"neither is known":                {ledger.Entry{}, "", false, "cannot be told"},
-		"it is recorded, and another one": {ledger.Entry{Runtime: created, Recorded: true}, "17@200", true, never},
+		"it never started":                   {seen, ending{facts.No, created, after}, never},
+		"it started unseen":                  {seen, ending{facts.Yes, created, after}, "started and ended while"},
+		"it started, under another one":      {seen, ending{facts.Yes, "17@200", after}, "started and ended while"},
+		"it started, and we saw all":         {seen, ending{facts.Yes, created, before}, "started and ended while"},
+		"the runtime is another one":         {seen, ending{facts.No, "17@200", after}, "knows of no start"},
+		"the runtime is not known":           {seen, ending{facts.No, "", after}, "knows of no start"},
+		"who created it is not known":        {ledger.Entry{Created: noon}, ending{facts.No, created, after}, "knows of no start"},
+		"neither is known":                   {ledger.Entry{Created: noon}, ending{facts.No, "", time.Time{}}, "knows of no start"},
+		"neither is known, and we saw all":   {ledger.Entry{Created: noon}, ending{facts.No, "", before}, never},
+		"it is recorded":                     {ledger.Entry{Runtime: created, Recorded: true}, ending{facts.Yes, "17@200", after}, never},
+		"a runtime that does not tell":       {seen, ending{facts.Unknown, created, after}, "does not tell whether it ever started"},
+		"one that does not, and we saw all":  {seen, ending{facts.Unknown, created, before}, never},
+		"one that does not, and is anew":     {seen, ending{facts.Unknown, "17@200", after}, "does not tell whether it ever started"},
+		"one that does not, and we stood by": {seen, ending{facts.Unknown, created, time.Time{}}, "does not tell whether it ever started"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t, "version = 1\n", "")
@@ -35,7 +46,7 @@ func TestWhatIsToldOfAContainerThatIsRemoved(t *testing.T) {
 			if err := d.ledger().Put(tc.entry); err != nil {
 				t.Fatal(err)
 			}
-			d.removed("c1", tc.runtime, tc.ran)
+			d.removed("c1", tc.end)
 			text := n.trail(d) // all is written
 			if told := strings.Contains(text, codeUnseen); told != (tc.want != never) || !strings.Contains(text, tc.want) {
 				t.Errorf("want a record with %q in\n%s", tc.want, text)
@@ -44,5 +55,24 @@ func TestWhatIsToldOfAContainerThatIsRemoved(t *testing.T) {
 				t.Errorf("the entry is kept: %t, %v", kept, err)
 			}
 		})
+	}
+}
+
+func TestWhatARuntimeTellsOfAStart(t *testing.T) {
+	for name, tc := range map[string]struct {
+		c    *api.Container
+		want facts.Truth
+	}{
+		"started":                   {&api.Container{State: api.ContainerState_CONTAINER_STOPPED, CreatedAt: 1, StartedAt: 2}, facts.Yes},
+		"ended without a start":     {&api.Container{State: api.ContainerState_CONTAINER_STOPPED, CreatedAt: 1}, facts.No},
+		"created":                   {&api.Container{State: api.ContainerState_CONTAINER_CREATED, CreatedAt: 1}, facts.No},
+		"a creation that failed":    {&api.Container{}, facts.No},
+		"no times: ended":           {&api.Container{State: api.ContainerState_CONTAINER_STOPPED}, facts.Unknown},
+		"no times: created":         {&api.Container{State: api.ContainerState_CONTAINER_CREATED}, facts.No},
+		"no times, nor what it did": {&api.Container{State: api.ContainerState_CONTAINER_UNKNOWN}, facts.No},
+	} {
+		if got := started(tc.c); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
 	}
 }

@@ -26,8 +26,21 @@ func (p *plugin) RemoveContainer(ctx context.Context, pod *api.PodSandbox, c *ap
 		func(_ context.Context, _ *turn, container facts.Container, _ *inForce) (struct{}, error) {
 			p.ended(container, true)
 			p.removed.add(container.ID)
-			p.daemon.removed(container.ID, p.host.runtime, c.GetStartedAt() != 0)
+			p.daemon.removed(container.ID, ending{started(c), p.host.runtime, p.life.decidesSince()})
 			return struct{}{}, nil
 		})
 	return err
+}
+
+// started answers whether a container that is removed had started. A containerd
+// that tells no times, as 1.7 does, tells of one that has ended no more than that.
+func started(c *api.Container) facts.Truth {
+	switch {
+	case c.GetStartedAt() != 0:
+		return facts.Yes
+	case c.GetCreatedAt() == 0 && c.GetState() == api.ContainerState_CONTAINER_STOPPED:
+		return facts.Unknown
+	default:
+		return facts.No
+	}
 }
