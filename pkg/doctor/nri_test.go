@@ -237,12 +237,27 @@ func TestTheGuardIsJudged(t *testing.T) {
 		"a policy that others can write": {
 			nriNode{files: nriFiles{
 				"/etc/mountward": {dir: true, mode: 0o777}, "/etc/mountward/mountward.toml": {mode: 0o666}, "/etc/mountward/policy.toml": {text: enforce, uid: 1000},
-				"/etc/mountward/policy.d/10-x.toml": {mode: 0o622}, "/etc/mountward/policy.d/README": {mode: 0o666}, "/etc/mountward/policy.d/20-y.toml": {},
+				"/etc/mountward/policy.d/10-x.toml": {mode: 0o622}, "/etc/mountward/policy.d/README": {mode: 0o666}, "/etc/mountward/policy.d/.#10-x.toml": {mode: 0o666}, "/etc/mountward/policy.d/20-y.toml": {},
 			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
 			append(
 				sound, "yes nri-fail-open mountward", "no policy-writable /etc/mountward", "no policy-writable /etc/mountward/mountward.toml",
 				"no policy-writable /etc/mountward/policy.d/10-x.toml", "no policy-writable /etc/mountward/policy.toml",
 			),
+		},
+		"a policy behind a link, in a directory of others": {
+			nriNode{files: nriFiles{
+				"/etc/mountward/policy.toml": {link: "/home/u/p.toml"}, "/home/u": {dir: true, uid: 1000}, "/home/u/p.toml": {text: enforce},
+			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "yes nri-fail-open mountward", "no policy-writable /home/u"),
+		},
+		"the settings of a launched one that others can write": {
+			nriNode{files: nriFiles{
+				mw: {mode: 0o755}, "/etc/nri/conf.d/mountward.conf": {text: "policy = '/p/p.toml'", mode: 0o666}, "/p/p.toml": {text: enforce},
+			}, procs: []namespaces.Process{launched()}, sockets: []string{listens}},
+			[]string{
+				"no nri-plugin-writable /etc/nri/conf.d/mountward.conf", "yes nri-socket " + socket,
+				"yes nri-request-timeout plugin_request_timeout", "yes nri-connected mountward", "yes nri-fail-open mountward",
+			},
 		},
 		"the policy of one in a container": {
 			nriNode{files: nriFiles{"/etc/mountward/policy.toml": {mode: 0o666}}, procs: []namespaces.Process{inContainer()}, sockets: []string{listens, connected}},

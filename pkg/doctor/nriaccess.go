@@ -12,6 +12,8 @@ import (
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
 	"github.com/mountward/mountward/pkg/policy"
+	"github.com/mountward/mountward/pkg/policyfile"
+	"github.com/mountward/mountward/pkg/settings"
 )
 
 // modes is what Files can do beside: tell the mode and the owner of what a path
@@ -26,8 +28,11 @@ const maxDropIns = 10_000
 
 var errNoModes = errors.New("the modes of files cannot be seen here")
 
-func (r *containerd) stat(path string) (fs.FileInfo, error) {
-	if m, ok := r.files.(modes); ok {
+// stat is of what containerd sees.
+func (r *containerd) stat(path string) (fs.FileInfo, error) { return r.statBy(r.files, path) }
+
+func (r *containerd) statBy(files Files, path string) (fs.FileInfo, error) {
+	if m, ok := files.(modes); ok {
 		return m.Stat(r.Context, path)
 	}
 	return nil, errNoModes
@@ -69,7 +74,7 @@ func (r *containerd) writable() []Finding {
 	if conf := r.config.NRI.PluginConfigPath.Value; len(d.launched()) > 0 {
 		paths = append(paths, conf)
 	}
-	return r.writableOf(Finding{
+	return r.writableOf(r.files, Finding{
 		Code:    codePluginWritable,
 		Message: "others than root can change what containerd launches as root",
 		Effect:  "who writes there runs as root at containerd's next start, or decides what the plugin does",
@@ -87,16 +92,26 @@ func (r *containerd) policyWritable() []Finding {
 		return nil // what is decided cannot be told of, and failOpen says so
 	}
 	dropIns := path.Join(path.Dir(main), policy.DropInDir)
-	paths := []string{path.Dir(set), set, path.Dir(main), main, dropIns}
+	files := []string{main, dropIns}
+	if set == settings.DefaultPath { // else it is a plugin's, and judged as such
+		files = append(files, set)
+	}
 	names, err := r.Files.ReadDir(r.Context, dropIns, maxDropIns)
 	if err == nil {
 		for _, name := range names {
-			if path.Ext(name) == ".toml" {
-				paths = append(paths, path.Join(dropIns, name))
+			if policyfile.DropIn(name) {
+				files = append(files, path.Join(dropIns, name))
 			}
 		}
 	}
-	return r.writableOf(Finding{
+	paths := slices.Clone(files)
+	for _, file := range files {
+		paths = append(paths, path.Dir(file))
+		if to, err := r.Files.Canonical(r.Context, file); err == nil { // where a link leads
+			paths = append(paths, path.Dir(to))
+		}
+	}
+	return r.writableOf(r.Files, Finding{
 		Code:    codePolicyWritable,
 		Message: "others than root can change what mountward decides by",
 		Effect:  "who writes there decides which mounts of other people's containers are shared with the node, and which are refused",
@@ -105,10 +120,10 @@ func (r *containerd) policyWritable() []Finding {
 
 // writableOf finds those of the paths that others than root can change. What is not
 // there, or cannot be seen, is told of elsewhere.
-func (r *containerd) writableOf(of Finding, paths []string) []Finding {
+func (r *containerd) writableOf(files Files, of Finding, paths []string) []Finding {
 	var all []Finding
 	for _, path := range paths {
-		info, err := r.stat(path)
+		info, err := r.statBy(files, path)
 		if err != nil {
 			continue
 		}
@@ -119,14 +134,23 @@ func (r *containerd) writableOf(of Finding, paths []string) []Finding {
 		f := of
 		f.Answer, f.Subject, f.Message = facts.No, path, of.Message+": "+path+": "+why
 		f.Evidence = []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell.Quote(path)}}
-		f.Fixes = []Fix{{
-			What:       "give it to root alone",
-			Commands:   []string{"chown root:root " + shell.Quote(path), "chmod go-w " + shell.Quote(path)},
-			Persistent: true,
-		}}
+		f.Fixes = []Fix{forRoot(path, info)}
 		all = append(all, f)
 	}
 	return all
+}
+
+// forRoot is how to keep others from a path. A directory with the sticky bit is made
+// for many, as /tmp is.
+func forRoot(path string, info fs.FileInfo) Fix {
+	if info.IsDir() && info.Mode()&fs.ModeSticky != 0 {
+		return Fix{What: "move what is read there to a directory of root alone: this one is for many", Persistent: true}
+	}
+	return Fix{
+		What:       "give it to root alone",
+		Commands:   []string{"chown root:root " + shell.Quote(path), "chmod go-w " + shell.Quote(path)},
+		Persistent: true,
+	}
 }
 
 func owner(info fs.FileInfo) string {

@@ -112,7 +112,7 @@ func dropIns(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, name := range all {
-		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, dropInSuffix) {
+		if !DropIn(name) {
 			continue
 		}
 		if err := dropInName(name); err != nil {
@@ -128,10 +128,15 @@ func dropIns(dir string) ([]string, error) {
 // dropInSuffix ends the names of drop-ins.
 const dropInSuffix = ".toml"
 
+// DropIn reports whether a file of policy.d is read, by its name.
+func DropIn(name string) bool {
+	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, dropInSuffix)
+}
+
 // dropInName tells what keeps a file of that name from being a drop-in.
 func dropInName(name string) error {
 	switch {
-	case strings.HasPrefix(name, ".") || !strings.HasSuffix(name, dropInSuffix):
+	case !DropIn(name):
 		return fmt.Errorf("no file of %s is read that is hidden or does not end in %s: rename it", policy.DropInDir, dropInSuffix)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unprintable):
 		return fmt.Errorf("the file name %q has a backslash, or what cannot be printed: rename it", name)
