@@ -27,7 +27,7 @@ type host struct {
 	runtime string
 
 	mu         sync.Mutex // held for moments: nothing is looked for under it
-	state      string // containerd's state directory, once a bundle was found
+	state      string     // containerd's state directory, once a bundle was found
 	prefixes   map[string]facts.HostMount
 	prefixesOf *policy.Policy
 	prefixesAt time.Time
@@ -91,6 +91,7 @@ func (h *host) env(ctx context.Context, p *policy.Policy, fresh bool) policy.Env
 	if env.Prefixes = h.kept(p); env.Prefixes != nil && !fresh {
 		return env
 	}
+	begun := time.Now()
 	env.Prefixes = map[string]facts.HostMount{}
 	for _, path := range p.Prefixes(env.Vars) {
 		if m, err := h.view.Lookup(ctx, path); err == nil {
@@ -98,7 +99,7 @@ func (h *host) env(ctx context.Context, p *policy.Policy, fresh bool) policy.Env
 		}
 	}
 	if ctx.Err() == nil { // else not all were looked at
-		h.keep(p, env.Prefixes)
+		h.keep(p, env.Prefixes, begun)
 	}
 	return env
 }
@@ -113,10 +114,13 @@ func (h *host) kept(p *policy.Policy) map[string]facts.HostMount {
 	return h.prefixes
 }
 
-func (h *host) keep(p *policy.Policy, prefixes map[string]facts.HostMount) {
+// keep keeps what was looked up since begun, in place of what is older.
+func (h *host) keep(p *policy.Policy, prefixes map[string]facts.HostMount, begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.prefixes, h.prefixesOf, h.prefixesAt = prefixes, p, time.Now()
+	if h.prefixesOf != p || begun.After(h.prefixesAt) {
+		h.prefixes, h.prefixesOf, h.prefixesAt = prefixes, p, begun
+	}
 }
 
 // resolve fills in what the host view knows of the mounts' sources, of those

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/mountward/mountward/pkg/hostview"
 	"github.com/mountward/mountward/pkg/policy"
@@ -40,7 +41,10 @@ func TestPathsThatWereNotLookedAtAreNotRemembered(t *testing.T) {
 	if got := h.env(t.Context(), p, false).Prefixes[link].Canonical; got != real {
 		t.Errorf("%s leads to %q, want %s", link, got, real)
 	}
-	// What was looked at is.
+	// What was looked at is, for a moment.
+	h.mu.Lock()
+	h.prefixesAt = time.Now().Add(time.Hour)
+	h.mu.Unlock()
 	if err := os.Remove(link); err != nil {
 		t.Fatal(err)
 	}
