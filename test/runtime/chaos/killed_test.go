@@ -74,18 +74,18 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// pod makes a pod, and the try of a container in it that the policy lowers.
-func (c *chaos) pod(t *testing.T) (*harness.Sandbox, *try) {
+// pod makes a pod, and the try of a container in it.
+func (c *chaos) pod(t *testing.T, name string) (*harness.Sandbox, *try) {
 	t.Helper()
 	s, err := c.node.RunSandbox(t.Context(), harness.Pod{Namespace: "chaos", Privileged: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := shapes()[slices.IndexFunc(shapes(), func(s shape) bool { return s.name == "lowered" })]
+	of := shapes()[slices.IndexFunc(shapes(), func(s shape) bool { return s.name == name })]
 	return s, &try{uid: s.Pod.UID, name: of.name, shape: of, key: s.Pod.UID + "." + of.name}
 }
 
-// fault has mountward do something once in a step of a container's life.
+// goesWrong has mountward do something once in a step of a container's life.
 func (c *chaos) goesWrong(t *testing.T, at, what string) (path string) {
 	t.Helper()
 	path = filepath.Join(c.ward.Dir, "run", "fault")
@@ -99,7 +99,7 @@ func (c *chaos) goesWrong(t *testing.T, at, what string) (path string) {
 // both are back.
 func (c *chaos) killedAt(t *testing.T, at, how string) *try {
 	t.Helper()
-	s, try := c.pod(t)
+	s, try := c.pod(t, "lowered")
 	fault, mark := c.goesWrong(t, at, how), c.mark()
 	w := &worker{chaos: c, rng: c.random(at + how)}
 	if w.create(t.Context(), s, try) == nil {
@@ -125,7 +125,7 @@ func (c *chaos) killedAt(t *testing.T, at, how string) *try {
 // soon as the container's own code runs.
 func (c *chaos) killedLate(t *testing.T) *try {
 	t.Helper()
-	s, try := c.pod(t)
+	s, try := c.pod(t, "unaffected") // whose creation leaves no record
 	c.goesWrong(t, "StartContainer", "kill")
 	mark := c.mark()
 	w := &worker{chaos: c, rng: c.random("late")}
