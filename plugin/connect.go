@@ -142,7 +142,7 @@ func serve(ctx context.Context, d *daemon, runtime int, conn net.Conn, options .
 	}
 	p.work.Go(func() { p.chores.run(ctx, func(chore func()) { d.safely("a chore", chore) }) })
 	p.background("the watch of the host", func() { p.watchHost(ctx) })
-	p.background("the count of what a new policy would refuse", func() { p.judgeByEach(ctx) })
+	p.background("the watch for another policy", func() { p.judgeByEach(ctx) })
 	defer func() {
 		cancel()
 		if !waitFor(&p.work, workTime) {

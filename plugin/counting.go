@@ -26,10 +26,10 @@ func (d *daemon) countDecision(c facts.Container, plan apply.Plan, f *inForce) {
 	if f.policy.Mode != policy.ModeAudit {
 		return
 	}
-	d.rollout.Created()
+	d.rollout.Created(f.counted())
 	for _, o := range plan.Outcomes {
 		if o.Would && o.Result == facts.Refused {
-			d.countWould(c, &refusedMount{o}, f)
+			d.countWould(c, &refusedMount{o}, f, false)
 			return // a container is refused once
 		}
 	}
@@ -40,7 +40,7 @@ func (d *daemon) countDecision(c facts.Container, plan apply.Plan, f *inForce) {
 func (d *daemon) countRunning(j judged, f *inForce) {
 	for _, o := range j.outcomes {
 		if j.known && o.Result == facts.Refused {
-			d.countWould(j.container, &refusedMount{o}, f)
+			d.countWould(j.container, &refusedMount{o}, f, true)
 			return
 		}
 	}
@@ -53,23 +53,30 @@ func (d *daemon) countRefusal(c facts.Container, why error, refused bool, f *inF
 		d.state.refusals.Add(1)
 		return
 	}
-	d.countWould(c, why, f)
+	d.countWould(c, why, f, false)
 }
 
-// countWould counts a refusal that there would have been. A static pod is never
-// refused.
-func (d *daemon) countWould(c facts.Container, why error, f *inForce) {
+// countWould counts a refusal that there would have been, of a container that is
+// created or started, or that runs. A static pod is never refused.
+func (d *daemon) countWould(c facts.Container, why error, f *inForce, running bool) {
 	if f.policy.Mode != policy.ModeAudit || c.Pod.Static().Truth == facts.Yes {
 		return
 	}
-	d.state.would.Add(1)
 	r := rollout.Refusal{
 		PodUID:  c.Pod.UID,
 		Example: rollout.Example{Namespace: c.Pod.Namespace, Pod: c.Pod.Name, Container: c.Name, Reason: why.Error()},
+		Running: running,
 	}
 	var mount *refusedMount
 	if errors.As(why, &mount) {
 		r.Rule, r.Position, r.Example.Mount = mount.Rule, mount.Position, mount.Mount.Destination
 	}
-	d.rollout.Would(r, d.now())
+	if d.rollout.Would(f.counted(), r, d.now()) {
+		d.state.would.Add(1)
+	}
+}
+
+// counted is the policy as the roll-out knows it.
+func (f *inForce) counted() rollout.Policy {
+	return rollout.Policy{SHA256: f.policy.SHA256, Name: f.policy.Name, Mode: string(f.policy.Mode)}
 }

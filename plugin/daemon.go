@@ -209,8 +209,8 @@ func (d *daemon) loadPolicy() {
 		d.recordRejected(next.rejected, *current, true)
 		return
 	}
+	anew := d.rollout.Under(next.counted(), d.now())
 	d.force.Store(&next.inForce)
-	anew := d.rollout.Under(rollout.Policy{SHA256: next.policy.SHA256, Name: next.policy.Name, Mode: string(next.policy.Mode)}, d.now())
 	if p := d.connection.Load(); p != nil {
 		p.holdsStill(&next.inForce)
 		if anew {

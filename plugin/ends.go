@@ -50,7 +50,7 @@ func (p *plugin) before(ctx context.Context, container facts.Container, outcomes
 // its creation, one is taken a moment later.
 func (p *plugin) begin(x *examination) {
 	now := p.daemon.lives.change(x.container, func(l *life) {
-		l.container, l.rootfs, l.ended = x.container, x.bundle.Rootfs(), false
+		l.container, l.rootfs, l.ended, l.stopped = x.container, x.bundle.Rootfs(), false, false
 		if l.baseline == nil {
 			l.shared = x.shared()
 		}

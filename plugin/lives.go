@@ -31,10 +31,14 @@ type life struct {
 	rootfs    string   // "" until it starts
 	shared    []string // canonical paths of the host that it can mount below
 	baseline  *leftover.Baseline
-	ended     bool
+	ended     bool // as an event of the runtime said
+	stopped   bool // as the runtime listed it
 	atEnd     *leftover.Baseline
 	others    []string // paths that others shared with the host when it ended
 }
+
+// runs reports a container that was proved to run, and of which no end is known.
+func (l life) runs() bool { return l.rootfs != "" && !l.ended && !l.stopped }
 
 func newLives(now func() time.Time) *lives {
 	return &lives{now: now, byID: map[string]life{}, told: map[string]time.Time{}}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
+	"github.com/mountward/mountward/pkg/ledger"
 	"github.com/mountward/mountward/pkg/policy"
 )
 
@@ -14,7 +15,7 @@ import (
 // it is when we connect. It is counted, not recorded, and nothing is changed.
 
 // judgeByEach goes through what runs whenever another policy is in force, while the
-// connection lasts.
+// connection lasts. Before the runtime has told what runs, that is still to come.
 func (p *plugin) judgeByEach(ctx context.Context) {
 	for {
 		select {
@@ -22,8 +23,9 @@ func (p *plugin) judgeByEach(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if force := p.daemon.force.Load(); force.policy.Mode == policy.ModeAudit && p.daemon.standby.Load() == nil {
-			p.judgeRunning(ctx, force)
+		force := p.daemon.force.Load()
+		if force.policy.Mode == policy.ModeAudit && p.daemon.standby.Load() == nil && p.life.synced.Load() != nil {
+			p.daemon.safely("the count of what a new policy would refuse", func() { p.judgeRunning(ctx, force) })
 		}
 	}
 }
@@ -44,42 +46,52 @@ func (p *plugin) judgeRunning(ctx context.Context, force *inForce) {
 		return
 	}
 	for _, id := range ids {
-		if ctx.Err() != nil || d.force.Load() != force {
+		// The same text can be loaded again meanwhile.
+		if ctx.Err() != nil || d.force.Load().counted() != force.counted() {
 			return
 		}
 		begun := time.Now()
-		if container, ok := p.asAsked(id); ok {
-			p.judgeAsAsked(ctx, container, force)
-		}
+		p.judgeAsAsked(ctx, id, force)
 		rest(ctx, min(time.Since(begun), syncRest))
 	}
 }
 
-// asAsked returns a container that was proved to run and has not ended, as it was
-// when it was judged first: with the mounts that it asked for.
-func (p *plugin) asAsked(id string) (facts.Container, bool) {
+// judgeAsAsked counts what the policy would do to a container that runs, with the
+// mounts that it asked for and where these lead now.
+func (p *plugin) judgeAsAsked(ctx context.Context, id string, force *inForce) {
 	now, known := p.daemon.lives.get(id)
-	if !known || now.ended || now.rootfs == "" {
-		return facts.Container{}, false
+	if !known || !now.runs() {
+		return
 	}
 	entry, known, err := p.daemon.ledger().Get(id)
 	if err != nil || !known {
-		return facts.Container{}, false
+		return
 	}
-	c := entry.Container
-	c.Pod.Annotations = now.container.Pod.Annotations // which no entry keeps
-	c.Mounts = make([]facts.Mount, len(entry.Outcomes))
-	for i, o := range entry.Outcomes {
-		c.Mounts[i] = o.Mount
-	}
-	return c, true
-}
-
-func (p *plugin) judgeAsAsked(ctx context.Context, c facts.Container, force *inForce) {
 	ctx, cancel := context.WithTimeout(ctx, syncTime)
 	defer cancel()
+	c := asAsked(entry)
+	c.Pod.Annotations = now.container.Pod.Annotations // which no entry keeps
 	plan := p.daemon.request(ctx, p.host, &c, force, c.Pod.Static().Truth == facts.Yes, false)
 	if ctx.Err() == nil {
 		p.daemon.countRunning(judged{container: c, outcomes: plan.Outcomes, known: true}, force)
 	}
+}
+
+func asAsked(e ledger.Entry) facts.Container {
+	c := e.Container
+	c.Mounts = make([]facts.Mount, len(e.Outcomes))
+	for i, o := range e.Outcomes {
+		c.Mounts[i] = o.Mount
+		c.Mounts[i].Host, c.Mounts[i].HostWhy = nil, ""
+	}
+	return c
+}
+
+// judgeStarted is judgeAsAsked for one that was created under another policy and
+// has just started: nobody went through it.
+func (p *plugin) judgeStarted(e ledger.Entry, force *inForce) {
+	if force.policy.Mode != policy.ModeAudit || e.PolicySHA256 == force.policy.SHA256 {
+		return
+	}
+	p.chores.add(func(ctx context.Context) { p.judgeAsAsked(ctx, e.Container.ID, force) })
 }

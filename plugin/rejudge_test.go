@@ -1,7 +1,11 @@
 package main
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -10,88 +14,211 @@ import (
 	"github.com/mountward/mountward/pkg/ledger"
 )
 
-const refusing = `version = 1
-mode = "audit"
-default = "allow"
-
+const refusing = auditing + `
 [[rule]]
 name = "team"
 match.pod_annotations = { team = "a" }
 action = "deny"
+reason = "x"
 
 [[rule]]
 name = "shared"
 match.propagation = ["shared"]
 action = "deny"
+reason = "x"
 `
 
-// TestWhatRunsIsJudgedByANewPolicy as it was asked for, with what no entry keeps of
-// its pod; what has ended, or never ran, is not.
-func TestWhatRunsIsJudgedByANewPolicy(t *testing.T) {
-	n := newNode(t, "version = 1\nmode = \"audit\"\ndefault = \"allow\"\n", "")
+// connectedPlugin is one that was synchronized, of a daemon under a policy.
+func connectedPlugin(t *testing.T, n *node) *plugin {
+	t.Helper()
 	d := n.daemon()
 	d.start("")
 	view, err := hostview.Open(hostview.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer view.Close()
-	p := &plugin{daemon: d, ctx: t.Context(), host: newHost(view, d), reloaded: make(chan struct{}, 1)}
+	t.Cleanup(func() { _ = view.Close() })
+	p := &plugin{daemon: d, ctx: t.Context(), host: newHost(view, d), life: newConnectionLife(), chores: newChores(view), reloaded: make(chan struct{}, 1)}
+	p.life.synchronize(d.now())
 	d.connection.Store(p)
+	return p
+}
+
+// kept puts an entry as of a container that asked for one mount.
+func (p *plugin) kept(t *testing.T, name string, m facts.Mount, annotations map[string]string) facts.Container {
+	t.Helper()
+	c := facts.Container{ID: name, Name: name, Pod: facts.Pod{UID: name, Annotations: annotations}}
+	// Enforced before, it was lowered: what it asked for counts.
+	o := facts.Outcome{Mount: m, Decided: facts.Slave, Result: facts.Applied}
+	if err := p.daemon.ledger().Put(ledger.Entry{Container: c, Outcomes: []facts.Outcome{o}, PolicySHA256: "another"}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func running(l *life) { l.rootfs = "/r" }
+
+// refusals are how many containers each rule would refuse, by the last of them.
+func (p *plugin) refusals() map[string]uint64 {
+	got := map[string]uint64{}
+	for _, r := range p.daemon.rollout.Tally().Refusals {
+		got[r.Rule+" "+r.Example.Container] = r.Containers
+	}
+	return got
+}
+
+func (p *plugin) load(n *node, text string) {
+	n.write(n.policy, text)
+	p.daemon.loadPolicy()
+}
+
+// TestWhatRunsIsJudgedByANewPolicy as it was asked for, with what no entry keeps of
+// its pod; what has ended, or never ran, is not.
+func TestWhatRunsIsJudgedByANewPolicy(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
 	for _, c := range []struct {
-		name        string
-		asked       string
+		name, asked string
 		annotations map[string]string
 		life        func(*life)
 	}{
-		{"shared", "rshared", nil, func(l *life) { l.rootfs = "/r" }},
-		{"private", "rprivate", nil, func(l *life) { l.rootfs = "/r" }},
-		{"of-team", "rprivate", map[string]string{"team": "a"}, func(l *life) { l.rootfs = "/r" }},
-		{"static", "rshared", map[string]string{facts.AnnotationConfigSource: "file"}, func(l *life) { l.rootfs = "/r" }},
+		{"shared", "rshared", nil, running},
+		{"private", "rprivate", nil, running},
+		{"of-team", "rprivate", map[string]string{"team": "a"}, running},
+		{"static", "rshared", map[string]string{facts.AnnotationConfigSource: "file"}, running},
 		{"ended", "rshared", nil, func(l *life) { l.rootfs, l.ended = "/r", true }},
+		{"stopped", "rshared", nil, func(l *life) { l.rootfs, l.stopped = "/r", true }},
 		{"created", "rshared", nil, func(*life) {}},
 		{"not-proved", "rshared", nil, nil},
 	} {
-		container := facts.Container{ID: c.name, Name: c.name, Pod: facts.Pod{UID: c.name, Annotations: c.annotations}}
-		// Enforced before, it was lowered: what it asked for counts.
-		outcome := facts.Outcome{Mount: factsBind("/data", t.TempDir(), c.asked), Decided: facts.Slave, Result: facts.Applied}
-		if err := d.ledger().Put(ledger.Entry{Container: container, Outcomes: []facts.Outcome{outcome}}); err != nil {
-			t.Fatal(err)
-		}
+		container := p.kept(t, c.name, factsBind("/data", t.TempDir(), c.asked), c.annotations)
 		if c.life != nil {
-			d.lives.change(container, c.life)
+			p.daemon.lives.change(container, c.life)
 		}
 	}
-	refused := func() map[string]uint64 {
-		got := map[string]uint64{}
-		for _, r := range d.rollout.Tally().Refusals {
-			got[r.Rule+" "+r.Example.Container] = r.Containers
-		}
-		return got
-	}
-	d.loadPolicy()
+	p.daemon.loadPolicy()
 	if len(p.reloaded) > 0 {
 		t.Error("the same policy is taken for another one")
 	}
-	n.write(n.policy, refusing)
-	d.loadPolicy()
+	p.load(n, refusing)
 	if len(p.reloaded) != 1 {
 		t.Fatal("another policy, and nobody is told")
 	}
-	p.judgeRunning(t.Context(), d.force.Load())
+	force := p.daemon.force.Load()
+	for range 2 { // as where the runtime tells of them too
+		p.judgeRunning(t.Context(), force)
+	}
 	want := map[string]uint64{"shared shared": 1, "team of-team": 1}
-	if diff := cmp.Diff(want, refused()); diff != "" {
+	if diff := cmp.Diff(want, p.refusals()); diff != "" {
 		t.Errorf("what would be refused (-want +got):\n%s", diff)
 	}
-	if c := d.rollout.Tally().Containers; c != 0 {
-		t.Errorf("%d containers created", c)
+	if tally := p.daemon.rollout.Tally(); tally.Containers != 0 || tally.Total() != 2 {
+		t.Errorf("%d created, %d refusals", tally.Containers, tally.Total())
 	}
 	// Another one is in force by now: what the old one would do is of no interest.
-	old := d.force.Load()
-	n.write(n.policy, refusing+"# another\n")
-	d.loadPolicy()
-	p.judgeRunning(t.Context(), old)
-	if got := refused(); len(got) != 0 {
+	p.load(n, refusing+"# another\n")
+	p.judgeRunning(t.Context(), force)
+	if got := p.refusals(); len(got) != 0 {
 		t.Errorf("counted for a policy that is not in force: %v", got)
+	}
+}
+
+// TestTheSamePolicyLoadedAgainStopsNoJudgement: the watch of the files has loaded it
+// when a person asks for a reload.
+func TestTheSamePolicyLoadedAgainStopsNoJudgement(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
+	for _, name := range []string{"a", "b", "c"} {
+		p.daemon.lives.change(p.kept(t, name, factsBind("/data", t.TempDir(), "rshared"), nil), running)
+	}
+	p.load(n, refusing)
+	force := p.daemon.force.Load()
+	p.daemon.loadPolicy()
+	if p.daemon.force.Load() == force {
+		t.Fatal("nothing was loaded")
+	}
+	p.judgeRunning(t.Context(), force)
+	if diff := cmp.Diff(map[string]uint64{"shared c": 3}, p.refusals()); diff != "" {
+		t.Errorf("what would be refused (-want +got):\n%s", diff)
+	}
+}
+
+// TestTheWatchForAnotherPolicy judges by each that is in audit mode, once the
+// runtime has told what runs, and ends with the connection.
+func TestTheWatchForAnotherPolicy(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
+	p.daemon.lives.change(p.kept(t, "a", factsBind("/data", t.TempDir(), "rshared"), nil), running)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.judgeByEach(ctx) }()
+	await := func(want map[string]uint64) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if cmp.Equal(want, p.refusals()) {
+				return
+			}
+		}
+		t.Fatalf("refusals %v, want %v", p.refusals(), want)
+	}
+	p.load(n, refusing)
+	await(map[string]uint64{"shared a": 1})
+	p.load(n, enforcing)
+	await(map[string]uint64{})
+	p.load(n, refusing+"# another\n")
+	await(map[string]uint64{"shared a": 1})
+	cancel()
+	<-ended
+}
+
+// TestWhatRunsIsJudgedByWhereItsSourcesLeadNow: that is where they lead when it is
+// made anew.
+func TestWhatRunsIsJudgedByWhereItsSourcesLeadNow(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
+	dir := t.TempDir()
+	for _, name := range []string{"old/x", "new/x"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("new", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	m := factsBind("/data", filepath.Join(dir, "link/x"), "rprivate")
+	m.Host = &facts.HostMount{Canonical: filepath.Join(dir, "old/x"), MountPoint: "/", Root: "/"}
+	p.daemon.lives.change(p.kept(t, "a", m, nil), running)
+	rule := func(name, under string) string {
+		return "[[rule]]\nname = \"" + name + "\"\nmatch.source = [\"" + filepath.Join(dir, under) + "/**\"]\naction = \"deny\"\nreason = \"x\"\n"
+	}
+	p.load(n, auditing+rule("old", "old")+rule("new", "new"))
+	p.judgeRunning(t.Context(), p.daemon.force.Load())
+	if diff := cmp.Diff(map[string]uint64{"new a": 1}, p.refusals()); diff != "" {
+		t.Errorf("what would be refused (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatStartsAfterAReloadIsJudged: nobody goes through it any more.
+func TestWhatStartsAfterAReloadIsJudged(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
+	container := p.kept(t, "a", factsBind("/data", t.TempDir(), "rshared"), nil)
+	p.load(n, refusing)
+	force := p.daemon.force.Load()
+	p.judgeRunning(t.Context(), force)
+	p.daemon.lives.change(container, running)
+	entry, _, err := p.daemon.ledger().Get("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.judgeStarted(entry, force)
+	entry.PolicySHA256 = force.policy.SHA256 // judged at its creation
+	p.judgeStarted(entry, force)
+	if len(p.chores.queue) != 1 {
+		t.Fatalf("%d containers to judge, want 1", len(p.chores.queue))
+	}
+	(<-p.chores.queue)(t.Context())
+	if diff := cmp.Diff(map[string]uint64{"shared a": 1}, p.refusals()); diff != "" {
+		t.Errorf("what would be refused (-want +got):\n%s", diff)
 	}
 }

@@ -99,6 +99,9 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	}
 	if x.proven() {
 		p.begin(x)
+		if known {
+			p.judgeStarted(entry, force)
+		}
 	}
 	p.recordTask(x, force)
 	d.fault(afterTask)

@@ -32,6 +32,7 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containe
 	p.daemon.recordConnected(len(containers))
 	p.takeOver()
 	if p.daemon.standby.Load() == nil {
+		p.life.decide(p.daemon.now())
 		p.background("the proof of what runs", func() { p.synchronize(p.ctx, pods, containers) })
 	} else {
 		p.roster.keep(pods, containers)
@@ -47,6 +48,9 @@ func (p *plugin) synchronize(ctx context.Context, pods []*api.PodSandbox, contai
 	listed := make(map[string]bool, len(containers))
 	for _, c := range containers {
 		listed[c.GetId()] = true
+		if !runs(c) {
+			d.lives.update(c.GetId(), func(l *life) { l.stopped = true })
+		}
 	}
 	d.forget(listed)
 	d.lives.keep(listed)

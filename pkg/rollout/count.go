@@ -18,6 +18,9 @@ type Refusal struct {
 	PodUID         string // with Example.Container, what makes a container the same
 	Rule, Position string
 	Example        Example
+	// Running says that the container runs already and would be refused when it is
+	// made anew. However often that is found out, it is one refusal.
+	Running bool
 }
 
 // Count counts. Its methods wait for no file and are safe for concurrent use;
@@ -89,25 +92,40 @@ func (c *Count) Watch(d time.Duration) {
 	c.dirty = true
 }
 
-// Created adds a container that was judged.
-func (c *Count) Created() {
+// under reports whether the count is of a policy. A judgement can end when the next
+// one is in force, and says nothing about that.
+func (c *Count) under(p Policy) bool { return c.tally.Policy == p.SHA256 && c.tally.Mode == p.Mode }
+
+// Created adds a container that was judged by a policy.
+func (c *Count) Created(by Policy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.under(by) {
+		return
+	}
 	c.tally.Containers++
 	c.dirty = true
 }
 
-// Would adds a refusal that there would have been.
-func (c *Count) Would(r Refusal, now time.Time) {
+// Would adds a refusal that there would have been by a policy, and reports whether
+// it did: not one that is counted already, and none by a policy that is not in force.
+func (c *Count) Would(by Policy, r Refusal, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dirty = true
+	if !c.under(by) {
+		return false
+	}
+	key := key(r.PodUID, r.Example.Container)
 	rule, position := bounded(r.Rule), bounded(r.Position)
 	i := slices.IndexFunc(c.tally.Refusals, func(o Refusals) bool { return o.Rule == rule && o.Position == position })
+	if i >= 0 && r.Running && slices.Contains(c.tally.Refusals[i].Seen, key) {
+		return false
+	}
+	c.dirty = true
 	if i < 0 {
 		if len(c.tally.Refusals) >= maxRules {
 			c.tally.More++
-			return
+			return true
 		}
 		i = len(c.tally.Refusals)
 		c.tally.Refusals = append(c.tally.Refusals, Refusals{Rule: rule, Position: position, First: now})
@@ -119,15 +137,15 @@ func (c *Count) Would(r Refusal, now time.Time) {
 		Namespace: bounded(r.Example.Namespace), Pod: bounded(r.Example.Pod), Container: bounded(r.Example.Container),
 		Mount: bounded(r.Example.Mount), Reason: bounded(r.Example.Reason),
 	}
-	key := key(r.PodUID, r.Example.Container)
 	if slices.Contains(o.Seen, key) {
-		return
+		return true
 	}
 	o.Containers++
 	if len(o.Seen) >= maxSeen {
 		o.Seen = slices.Delete(o.Seen, 0, 1)
 	}
 	o.Seen = append(o.Seen, key)
+	return true
 }
 
 // Tally returns what was counted, without what it needs to know containers

@@ -37,8 +37,8 @@ func TestTheCountSurvivesARestart(t *testing.T) {
 	c := open(t, dir)
 	c.Under(watching(), noon())
 	c.Watch(1500 * time.Millisecond)
-	c.Created()
-	c.Would(refusal("r", "u1"), noon())
+	c.Created(watching())
+	c.Would(watching(), refusal("r", "u1"), noon())
 	if err := c.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestTheCountSurvivesARestart(t *testing.T) {
 	c.Under(watching(), noon().Add(time.Hour)) // the same policy
 	c.Watch(1500 * time.Millisecond)
 	c.Watch(500 * time.Millisecond)
-	c.Created()
-	c.Would(refusal("r", "u1"), noon().Add(time.Minute)) // the pod loops
-	c.Would(refusal("r", "u2"), noon().Add(2*time.Minute))
-	c.Would(refusal("", "u2"), noon())
+	c.Created(watching())
+	c.Would(watching(), refusal("r", "u1"), noon().Add(time.Minute)) // the pod loops
+	c.Would(watching(), refusal("r", "u2"), noon().Add(2*time.Minute))
+	c.Would(watching(), refusal("", "u2"), noon())
 	want := Tally{
 		Schema: Schema, Policy: "aa", Name: "/etc/p.toml", Mode: "audit", Since: noon(), Watched: 3, Containers: 2,
 		Refusals: []Refusals{
@@ -70,8 +70,8 @@ func TestWhatAnotherInstanceCountedIsTakenOver(t *testing.T) {
 	dir := t.TempDir()
 	waits, decides := open(t, dir), open(t, dir)
 	decides.Under(watching(), noon())
-	decides.Created()
-	decides.Would(refusal("no-shared", "uid"), noon())
+	decides.Created(watching())
+	decides.Would(watching(), refusal("no-shared", "uid"), noon())
 	if err := decides.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,12 +94,46 @@ func TestAnotherPolicyBeginsAnew(t *testing.T) {
 		c := open(t, t.TempDir())
 		c.Under(watching(), noon())
 		c.Watch(time.Hour)
-		c.Created()
-		c.Would(refusal("r", "u"), noon())
+		c.Created(watching())
+		c.Would(watching(), refusal("r", "u"), noon())
 		c.Under(next, noon().Add(time.Hour))
 		want := Tally{Schema: Schema, Policy: next.SHA256, Name: next.Name, Mode: next.Mode, Since: noon().Add(time.Hour)}
 		if diff := cmp.Diff(want, c.Tally(), cmp.Comparer(func(a, b []Refusals) bool { return len(a) == 0 && len(b) == 0 })); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestWhatIsNotOfThePolicyInForceIsNotCounted: a judgement can end after a reload.
+func TestWhatIsNotOfThePolicyInForceIsNotCounted(t *testing.T) {
+	t.Parallel()
+	for name, old := range map[string]Policy{
+		"another text": {SHA256: "bb", Mode: "audit"}, "another mode": {SHA256: "aa", Mode: "enforce"},
+	} {
+		c := open(t, t.TempDir())
+		c.Under(watching(), noon())
+		c.Created(old)
+		if c.Would(old, refusal("r", "u"), noon()) || c.Tally().Total() != 0 || c.Tally().Containers != 0 {
+			t.Errorf("%s: %+v", name, c.Tally())
+		}
+	}
+}
+
+// TestAContainerThatRunsIsCountedOnce: it would be refused once, when it is made
+// anew, however often we look. One that is created again is refused again.
+func TestAContainerThatRunsIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir())
+	c.Under(watching(), noon())
+	runs := refusal("r", "u")
+	runs.Running = true
+	for i, step := range []struct {
+		r     Refusal
+		times uint64
+	}{{runs, 1}, {runs, 1}, {refusal("r", "u"), 2}, {runs, 2}} {
+		counted := c.Would(watching(), step.r, noon())
+		if got := c.Tally().Refusals[0]; got.Times != step.times || got.Containers != 1 || counted != (i%2 == 0) {
+			t.Errorf("step %d: counted %t, %+v", i, counted, got)
 		}
 	}
 }
@@ -152,7 +186,7 @@ func TestTheFileIsBounded(t *testing.T) {
 	long := strings.Repeat("\x01", 1<<12) // six bytes in JSON
 	for rule := range maxRules + 3 {
 		for n := range maxSeen + 5 {
-			c.Would(Refusal{
+			c.Would(watching(), Refusal{
 				PodUID: fmt.Sprint(n), Rule: fmt.Sprint(rule), Position: long,
 				Example: Example{Namespace: long, Pod: long, Container: long, Mount: long, Reason: long},
 			}, noon())
@@ -215,8 +249,9 @@ func FuzzFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		c := open(t, dir)
-		c.Under(Policy{SHA256: tally.Policy, Mode: tally.Mode}, noon())
-		c.Would(refusal("r", "u"), noon())
+		by := Policy{SHA256: tally.Policy, Mode: tally.Mode}
+		c.Under(by, noon())
+		c.Would(by, refusal("r", "u"), noon())
 		if err := c.Save(); err != nil {
 			t.Fatal(err)
 		}
