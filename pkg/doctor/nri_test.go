@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"io/fs"
 	"net"
 	"path/filepath"
 	"slices"
@@ -250,6 +251,18 @@ func TestTheGuardIsJudged(t *testing.T) {
 			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
 			append(sound, "yes nri-fail-open mountward", "no policy-writable /home/u"),
 		},
+		"a policy in a directory for many": {
+			nriNode{files: nriFiles{
+				"/etc/mountward/mountward.toml": {text: "policy = '/tmp/p.toml'"}, "/tmp": {dir: true, mode: 0o777 | fs.ModeSticky}, "/tmp/p.toml": {text: enforce},
+			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "yes nri-fail-open mountward", "no policy-writable /tmp"),
+		},
+		"a policy behind a link into a directory for many": {
+			nriNode{files: nriFiles{
+				"/tmp": {dir: true, mode: 0o777 | fs.ModeSticky}, "/tmp/p.toml": {text: enforce}, "/etc/mountward/policy.toml": {link: "/tmp/p.toml"},
+			}, procs: []namespaces.Process{service()}, sockets: []string{listens, connected}},
+			append(sound, "yes nri-fail-open mountward"),
+		},
 		"the settings of a launched one that others can write": {
 			nriNode{files: nriFiles{
 				mw: {mode: 0o755}, "/etc/nri/conf.d/mountward.conf": {text: "policy = '/p/p.toml'", mode: 0o666}, "/p/p.toml": {text: enforce},
@@ -397,4 +410,19 @@ func pidOfTest(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return pid
+}
+
+// TestNobodyIsTakenHisDirectory: what is not mountward's own is not to be changed.
+func TestNobodyIsTakenHisDirectory(t *testing.T) {
+	for name, files := range map[string]nriFiles{
+		"a home behind a link": {"/etc/mountward/policy.toml": {link: "/home/u/p.toml"}, "/home/u": {dir: true, uid: 1000}, "/home/u/p.toml": {}},
+		"a directory for many": {"/etc/mountward/mountward.toml": {text: "policy = '/tmp/p.toml'"}, "/tmp": {dir: true, mode: 0o777 | fs.ModeSticky}, "/tmp/p.toml": {}},
+	} {
+		files[mainConf] = version3
+		s := nriNode{files: files, version: "2.4.2", procs: []namespaces.Process{service()}, cmdline: map[int]string{50: "mountward run"}}.snapshot(t)
+		all := slices.DeleteFunc(checkNRI(s), func(f Finding) bool { return f.Code != codePolicyWritable })
+		if len(all) != 1 || len(all[0].Fixes) != 1 || len(all[0].Fixes[0].Commands) > 0 {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
 }

@@ -78,7 +78,7 @@ func (r *containerd) writable() []Finding {
 		Code:    codePluginWritable,
 		Message: "others than root can change what containerd launches as root",
 		Effect:  "who writes there runs as root at containerd's next start, or decides what the plugin does",
-	}, paths)
+	}, paths, forRoot)
 }
 
 // policyWritable finds what others than root could change of what mountward decides
@@ -91,36 +91,47 @@ func (r *containerd) policyWritable() []Finding {
 	if err != nil {
 		return nil // what is decided cannot be told of, and failOpen says so
 	}
-	dropIns := path.Join(path.Dir(main), policy.DropInDir)
-	files := []string{main, dropIns}
-	if set == settings.DefaultPath { // else it is a plugin's, and judged as such
-		files = append(files, set)
+	files := r.Files
+	if set != settings.DefaultPath { // launched, it sees what containerd sees
+		files = r.files
 	}
-	names, err := r.Files.ReadDir(r.Context, dropIns, maxDropIns)
+	dropIns := path.Join(path.Dir(main), policy.DropInDir)
+	read := []string{main, dropIns}
+	if set == settings.DefaultPath { // else it is a plugin's, and judged as such
+		read = append(read, set)
+	}
+	names, err := files.ReadDir(r.Context, dropIns, maxDropIns)
 	if err == nil {
 		for _, name := range names {
 			if policyfile.DropIn(name) {
-				files = append(files, path.Join(dropIns, name))
+				read = append(read, path.Join(dropIns, name))
 			}
 		}
 	}
-	paths := slices.Clone(files)
-	for _, file := range files {
-		paths = append(paths, path.Dir(file))
-		if to, err := r.Files.Canonical(r.Context, file); err == nil { // where a link leads
-			paths = append(paths, path.Dir(to))
+	own, behind := slices.Clone(read), []string{}
+	for _, file := range read {
+		own = append(own, path.Dir(file))
+		if to, err := files.Canonical(r.Context, file); err == nil && path.Dir(to) != path.Dir(file) {
+			behind = append(behind, path.Dir(to))
 		}
 	}
-	return r.writableOf(r.Files, Finding{
+	of := Finding{
 		Code:    codePolicyWritable,
 		Message: "others than root can change what mountward decides by",
 		Effect:  "who writes there decides which mounts of other people's containers are shared with the node, and which are refused",
-	}, slices.Compact(slices.Sorted(slices.Values(paths))))
+	}
+	all := r.writableOf(files, of, distinct(own), forRoot)
+	return append(all, r.writableOf(files, of, distinct(behind), notTheirs)...)
+}
+
+func distinct(paths []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(paths)))
 }
 
 // writableOf finds those of the paths that others than root can change. What is not
-// there, or cannot be seen, is told of elsewhere.
-func (r *containerd) writableOf(files Files, of Finding, paths []string) []Finding {
+// there, or cannot be seen, is told of elsewhere; and of what there is no fix,
+// nothing.
+func (r *containerd) writableOf(files Files, of Finding, paths []string, fix func(string, fs.FileInfo) (Fix, bool)) []Finding {
 	var all []Finding
 	for _, path := range paths {
 		info, err := r.statBy(files, path)
@@ -128,30 +139,40 @@ func (r *containerd) writableOf(files Files, of Finding, paths []string) []Findi
 			continue
 		}
 		why := others(info)
-		if why == "" {
+		mend, wanted := fix(path, info)
+		if why == "" || !wanted {
 			continue
 		}
 		f := of
 		f.Answer, f.Subject, f.Message = facts.No, path, of.Message+": "+path+": "+why
 		f.Evidence = []Evidence{{Text: path + ": " + info.Mode().String() + owner(info), Show: "ls -ld " + shell.Quote(path)}}
-		f.Fixes = []Fix{forRoot(path, info)}
+		f.Fixes = []Fix{mend}
 		all = append(all, f)
 	}
 	return all
 }
 
-// forRoot is how to keep others from a path. A directory with the sticky bit is made
-// for many, as /tmp is.
-func forRoot(path string, info fs.FileInfo) Fix {
-	if info.IsDir() && info.Mode()&fs.ModeSticky != 0 {
-		return Fix{What: "move what is read there to a directory of root alone: this one is for many", Persistent: true}
+var elsewhere = Fix{What: "move what is read there to a directory of root alone", Persistent: true}
+
+// sticky reports a directory that is made for many, as /tmp is.
+func sticky(info fs.FileInfo) bool { return info.IsDir() && info.Mode()&fs.ModeSticky != 0 }
+
+// forRoot is how to keep others from a path. In a directory for many they can put
+// files beside ours.
+func forRoot(path string, info fs.FileInfo) (Fix, bool) {
+	if sticky(info) {
+		return elsewhere, true
 	}
 	return Fix{
 		What:       "give it to root alone",
 		Commands:   []string{"chown root:root " + shell.Quote(path), "chmod go-w " + shell.Quote(path)},
 		Persistent: true,
-	}
+	}, true
 }
+
+// notTheirs is that for a directory that a link leads to, which can be somebody's
+// home. In one for many nobody can replace what belongs to root.
+func notTheirs(_ string, info fs.FileInfo) (Fix, bool) { return elsewhere, !sticky(info) }
 
 func owner(info fs.FileInfo) string {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
