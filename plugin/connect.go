@@ -36,6 +36,7 @@ type plugin struct {
 	life    *connectionLife
 	roster  roster   // of who stands aside
 	removed removals // by the runtime
+	created unstarted
 
 	reloaded chan struct{} // another policy is in force
 

@@ -16,7 +16,6 @@ type connectionLife struct {
 	once       sync.Once
 	over       atomic.Bool // the stub is let go: it is not to be configured
 	synced     atomic.Pointer[time.Time]
-	decides    atomic.Pointer[time.Time] // since when we are the one that does
 }
 
 func newConnectionLife() *connectionLife {
@@ -35,18 +34,6 @@ func (l *connectionLife) configure() { l.once.Do(func() { close(l.configured) })
 
 // synchronize notes that the runtime has told us what runs.
 func (l *connectionLife) synchronize(now time.Time) { l.synced.Store(&now) }
-
-// decide notes that we are asked about all that happens from now on, and no other
-// instance is.
-func (l *connectionLife) decide(now time.Time) { l.decides.Store(&now) }
-
-// decidesSince returns since when that is so, the zero time where it is not.
-func (l *connectionLife) decidesSince() time.Time {
-	if since := l.decides.Load(); since != nil {
-		return *since
-	}
-	return time.Time{}
-}
 
 // end is how an attempt to be connected ended.
 type end struct {

@@ -40,6 +40,7 @@ func (p *plugin) create(ctx context.Context, t *turn, container facts.Container,
 		return nil, errOver
 	}
 	if plan.Refusal == nil {
+		p.created.add(container.ID)
 		d.remember(container, plan, force, p.host.runtime)
 		d.fault(afterMemory)
 	}

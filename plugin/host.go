@@ -30,7 +30,8 @@ type host struct {
 	state      string     // containerd's state directory, once a bundle was found
 	prefixes   map[string]facts.HostMount
 	prefixesOf *policy.Policy
-	prefixesAt time.Time
+	prefixesAt time.Time // when they were kept
+	lookedFrom time.Time // when it was begun to look them up
 }
 
 func newHost(view *hostview.View, d *daemon) *host {
@@ -118,8 +119,8 @@ func (h *host) kept(p *policy.Policy) map[string]facts.HostMount {
 func (h *host) keep(p *policy.Policy, prefixes map[string]facts.HostMount, begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.prefixesOf != p || begun.After(h.prefixesAt) {
-		h.prefixes, h.prefixesOf, h.prefixesAt = prefixes, p, begun
+	if h.prefixesOf != p || begun.After(h.lookedFrom) {
+		h.prefixes, h.prefixesOf, h.prefixesAt, h.lookedFrom = prefixes, p, time.Now(), begun
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/containerd/nri/pkg/api"
+
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/leftover"
 )
@@ -32,7 +34,7 @@ type life struct {
 	shared    []string // canonical paths of the host that it can mount below
 	baseline  *leftover.Baseline
 	ended     bool // as an event of the runtime said
-	stopped   bool // as the runtime listed it
+	stopped   bool // as the runtime did not list it as running
 	atEnd     *leftover.Baseline
 	others    []string // paths that others shared with the host when it ended
 }
@@ -90,6 +92,21 @@ func (l *lives) keep(listed map[string]bool) {
 		if !listed[id] && l.now().Sub(one.since) > syncGrace {
 			delete(l.byID, id)
 		}
+	}
+}
+
+// listed marks what the runtime does not list as running. It may come after a time
+// in which we were told of no end.
+func (l *lives) listed(containers []*api.Container) {
+	running := make(map[string]bool, len(containers))
+	for _, c := range containers {
+		running[c.GetId()] = runs(c)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, one := range l.byID {
+		one.stopped = !running[id]
+		l.byID[id] = one
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"sync"
-	"time"
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
@@ -96,7 +95,7 @@ func (d *daemon) recordUnseen(e ledger.Entry, why string) {
 type ending struct {
 	ran     facts.Truth // whether it started, as the runtime tells
 	runtime string      // which (hostview.RuntimeIdentity)
-	since   time.Time   // when we began to see all that happens; zero: we do not
+	never   bool        // we know that it did not
 }
 
 // removed records what is still missing of a container, and forgets it.
@@ -112,11 +111,11 @@ func (d *daemon) removed(id string, r ending) {
 	}
 	switch {
 	case r.ran == facts.Yes:
-		d.recordUnseen(e, "the container started and ended while mountward was away or ended: its mounts were not compared")
-	case !r.since.IsZero() && e.Created.After(r.since):
-		d.forgotten(id) // its start would have been seen
+		d.recordUnseen(e, "the container started and ended, and nobody saw it start (mountward was away, ended, stood aside or was too late): its mounts were not compared")
+	case r.never:
+		d.forgotten(id)
 	case r.ran == facts.Unknown:
-		d.recordUnseen(e, "the container ended while mountward was away or ended, and this runtime does not tell whether it ever started: whether its own code ran cannot be told")
+		d.recordUnseen(e, "the container ended, nobody saw it start, and this runtime does not tell whether it did: whether its own code ran cannot be told")
 	case r.runtime == "" || e.Runtime != r.runtime:
 		d.recordUnseen(e, "the runtime knows of no start, and may have been started anew since the container was created: whether its own code ran cannot be told")
 	default:

@@ -46,21 +46,22 @@ func (p *plugin) judgeRunning(ctx context.Context, force *inForce) {
 		return
 	}
 	for _, id := range ids {
-		// The same text can be loaded again meanwhile.
-		if ctx.Err() != nil || d.force.Load().counted() != force.counted() {
+		now := d.force.Load() // the same text can be loaded again meanwhile
+		if ctx.Err() != nil || now.policy.SHA256 != force.policy.SHA256 || now.policy.Mode != force.policy.Mode {
 			return
 		}
+		force = now
 		begun := time.Now()
 		p.judgeAsAsked(ctx, id, force)
 		rest(ctx, min(time.Since(begun), syncRest))
 	}
 }
 
-// judgeAsAsked counts what the policy would do to a container that runs, with the
-// mounts that it asked for and where these lead now.
+// judgeAsAsked counts what a policy in audit mode would do to a container that runs,
+// with the mounts that it asked for and where these lead now.
 func (p *plugin) judgeAsAsked(ctx context.Context, id string, force *inForce) {
 	now, known := p.daemon.lives.get(id)
-	if !known || !now.runs() {
+	if force.policy.Mode != policy.ModeAudit || !known || !now.runs() {
 		return
 	}
 	entry, known, err := p.daemon.ledger().Get(id)
@@ -93,5 +94,7 @@ func (p *plugin) judgeStarted(e ledger.Entry, force *inForce) {
 	if force.policy.Mode != policy.ModeAudit || e.PolicySHA256 == force.policy.SHA256 {
 		return
 	}
-	p.chores.add(func(ctx context.Context) { p.judgeAsAsked(ctx, e.Container.ID, force) })
+	if !p.chores.add(func(ctx context.Context) { p.judgeAsAsked(ctx, e.Container.ID, force) }) {
+		p.daemon.log().Warnf("too much to do: status --ready-to-enforce does not count container %s", e.Container.ID)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/nri/pkg/api"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -220,5 +221,56 @@ func TestWhatStartsAfterAReloadIsJudged(t *testing.T) {
 	(<-p.chores.queue)(t.Context())
 	if diff := cmp.Diff(map[string]uint64{"shared a": 1}, p.refusals()); diff != "" {
 		t.Errorf("what would be refused (-want +got):\n%s", diff)
+	}
+}
+
+// TestBeforeTheRuntimeHasToldWhatRunsNothingIsJudged: it is gone through then.
+func TestBeforeTheRuntimeHasToldWhatRunsNothingIsJudged(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
+	p.daemon.lives.change(p.kept(t, "a", factsBind("/data", t.TempDir(), "rshared"), nil), running)
+	synced := p.life.synced.Swap(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); p.judgeByEach(ctx) }()
+	p.load(n, refusing)
+	for len(p.reloaded) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	p.anotherPolicy() // taken when the first has been judged, or passed by
+	for len(p.reloaded) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if got := p.refusals(); len(got) != 0 {
+		t.Errorf("judged: %v", got)
+	}
+	cancel()
+	<-ended
+	p.life.synced.Store(synced)
+	p.judgeRunning(t.Context(), p.daemon.force.Load())
+	if got := p.refusals(); len(got) != 1 {
+		t.Errorf("not judged: %v", got)
+	}
+}
+
+// TestWhatTheRuntimeDoesNotListAsRunningIsNotJudged: it ended while nobody told us.
+func TestWhatTheRuntimeDoesNotListAsRunningIsNotJudged(t *testing.T) {
+	for name, state := range map[string]api.ContainerState{"stopped": api.ContainerState_CONTAINER_STOPPED, "not listed": -1} {
+		n := newNode(t, auditing, "")
+		p := connectedPlugin(t, n)
+		p.daemon.lives.change(p.kept(t, "a", factsBind("/data", t.TempDir(), "rshared"), nil), running)
+		var listed []*api.Container
+		if state >= 0 {
+			listed = append(listed, &api.Container{Id: "a", Pid: 1, State: state})
+		}
+		if _, err := p.Synchronize(t.Context(), nil, listed); err != nil {
+			t.Fatal(err)
+		}
+		p.work.Wait()
+		p.load(n, refusing)
+		p.judgeRunning(t.Context(), p.daemon.force.Load())
+		if got := p.refusals(); len(got) != 0 {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -56,7 +56,6 @@ func (p *plugin) takeOver() {
 	if !p.daemon.takeOver() {
 		return
 	}
-	p.life.decide(p.daemon.now())
 	p.background("the takeover", func() {
 		if err := p.daemon.rollout.Again(); err != nil {
 			p.daemon.log().WithError(err).Warn("what the other instance counted for the roll-out is lost")

@@ -100,7 +100,7 @@ func (p *plugin) start(ctx context.Context, t *turn, container facts.Container, 
 	if x.proven() {
 		p.begin(x)
 		if known {
-			p.judgeStarted(entry, force)
+			p.judgeStarted(entry, d.force.Load()) // a reload may just have passed it by
 		}
 	}
 	p.recordTask(x, force)

@@ -26,7 +26,7 @@ func (p *plugin) RemoveContainer(ctx context.Context, pod *api.PodSandbox, c *ap
 		func(_ context.Context, _ *turn, container facts.Container, _ *inForce) (struct{}, error) {
 			p.ended(container, true)
 			p.removed.add(container.ID)
-			p.daemon.removed(container.ID, ending{started(c), p.host.runtime, p.life.decidesSince()})
+			p.daemon.removed(container.ID, ending{started(c), p.host.runtime, p.created.take(container.ID)})
 			return struct{}{}, nil
 		})
 	return err

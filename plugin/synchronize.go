@@ -8,7 +8,6 @@ import (
 
 	"github.com/mountward/mountward/pkg/audit"
 	"github.com/mountward/mountward/pkg/facts"
-	"github.com/mountward/mountward/pkg/policy"
 )
 
 const (
@@ -31,8 +30,8 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox, containe
 	p.life.synchronize(p.daemon.now())
 	p.daemon.recordConnected(len(containers))
 	p.takeOver()
+	p.daemon.lives.listed(containers)
 	if p.daemon.standby.Load() == nil {
-		p.life.decide(p.daemon.now())
 		p.background("the proof of what runs", func() { p.synchronize(p.ctx, pods, containers) })
 	} else {
 		p.roster.keep(pods, containers)
@@ -48,9 +47,6 @@ func (p *plugin) synchronize(ctx context.Context, pods []*api.PodSandbox, contai
 	listed := make(map[string]bool, len(containers))
 	for _, c := range containers {
 		listed[c.GetId()] = true
-		if !runs(c) {
-			d.lives.update(c.GetId(), func(l *life) { l.stopped = true })
-		}
 	}
 	d.forget(listed)
 	d.lives.keep(listed)
@@ -124,9 +120,7 @@ func (s *synchronization) one(ctx context.Context, container facts.Container, pi
 		}
 		force := d.force.Load()
 		d.recordDrift(x, force, nil)
-		if entry.PolicySHA256 != force.policy.SHA256 && force.policy.Mode == policy.ModeAudit {
-			d.countRunning(p.judge(ctx, x, force), force)
-		}
+		p.judgeAsAsked(ctx, container.ID, force)
 		s.proved++
 		return
 	}

@@ -87,6 +87,9 @@ func answer[T any](ctx context.Context, p *plugin, h handler, pod *api.PodSandbo
 	var nothing T
 	d := p.daemon
 	p.takeOver()
+	if h == handlerStart {
+		p.created.take(c.GetId()) // whatever becomes of it
+	}
 	if a := d.standsAside(); a != nil && (a.idle || h.gates()) {
 		p.roster.note(h, pod, c)
 		return nothing, nil

@@ -118,7 +118,7 @@ func (c *Count) Would(by Policy, r Refusal, now time.Time) bool {
 	key := key(r.PodUID, r.Example.Container)
 	rule, position := bounded(r.Rule), bounded(r.Position)
 	i := slices.IndexFunc(c.tally.Refusals, func(o Refusals) bool { return o.Rule == rule && o.Position == position })
-	if i >= 0 && r.Running && slices.Contains(c.tally.Refusals[i].Seen, key) {
+	if r.Running && c.counted(i, key) {
 		return false
 	}
 	c.dirty = true
@@ -146,6 +146,16 @@ func (c *Count) Would(by Policy, r Refusal, now time.Time) bool {
 	}
 	o.Seen = append(o.Seen, key)
 	return true
+}
+
+// counted reports whether a container that runs is counted already, or may be: where
+// not all are remembered, each look would count them again.
+func (c *Count) counted(rule int, key string) bool {
+	if rule < 0 {
+		return c.tally.More > 0
+	}
+	seen := c.tally.Refusals[rule].Seen
+	return len(seen) >= maxSeen || slices.Contains(seen, key)
 }
 
 // Tally returns what was counted, without what it needs to know containers

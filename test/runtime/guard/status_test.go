@@ -123,16 +123,42 @@ func TestStatusOfALaunchedPlugin(t *testing.T) {
 	if _, err := g.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// What runs is judged by it as well: it would be refused when it is made anew.
-	var r ward.Record
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if r, code = ask("status", "--ready-to-enforce"); code == 1 && r.At("tally", "refusals", 0, "containers") == 2.0 {
-			break
+	counted := func(rule string, containers float64) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			r, code := ask("status", "--ready-to-enforce")
+			if code == 1 && r.At("tally", "refusals", 0, "rule") == rule && r.At("tally", "refusals", 0, "containers") == containers {
+				want(rule, r, nil, "tally", "refusals", 1)
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("want %v containers by %s: exit code %d, %v", containers, rule, code, r["tally"])
+			}
 		}
 	}
-	want("another policy", r, "none-shared", "tally", "refusals", 0, "rule")
-	want("another policy", r, 2.0, "tally", "refusals", 0, "containers")
-	want("another policy", r, nil, "tally", "refusals", 1)
+	// What runs is judged by it as well: it would be refused when it is made anew.
+	counted("none-shared", 2)
+
+	// So is what was created under the one before and starts under this one.
+	sandbox, err := g.RunSandbox(t.Context(), harness.Pod{Privileged: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := g.CreateContainer(t.Context(), sandbox, pod.Containers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.WritePolicy(strings.Replace(watching, "no-shared", "nothing-shared", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	counted("nothing-shared", 2)
+	if err := g.StartContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	counted("nothing-shared", 3)
 }
 
 // settingsText is what the plugin was given.
