@@ -73,6 +73,20 @@ func (p *plugin) load(n *node, text string) {
 	p.daemon.loadPolicy()
 }
 
+// watching has the plugin judge by each policy, until end is called.
+func (p *plugin) watching(t *testing.T) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		p.judgeByEach(ctx)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
 // TestWhatRunsIsJudgedByANewPolicy as it was asked for, with what no entry keeps of
 // its pod; what has ended, or never ran, is not.
 func TestWhatRunsIsJudgedByANewPolicy(t *testing.T) {
@@ -150,9 +164,7 @@ func TestTheWatchForAnotherPolicy(t *testing.T) {
 	n := newNode(t, auditing, "")
 	p := connectedPlugin(t, n)
 	p.daemon.lives.change(p.kept(t, "a", factsBind("/data", t.TempDir(), "rshared"), nil), running)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); p.judgeByEach(ctx) }()
+	end := p.watching(t)
 	await := func(want map[string]uint64) {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -168,8 +180,7 @@ func TestTheWatchForAnotherPolicy(t *testing.T) {
 	await(map[string]uint64{})
 	p.load(n, refusing+"# another\n")
 	await(map[string]uint64{"shared a": 1})
-	cancel()
-	<-ended
+	end()
 }
 
 // TestWhatRunsIsJudgedByWhereItsSourcesLeadNow: that is where they lead when it is
@@ -230,9 +241,7 @@ func TestBeforeTheRuntimeHasToldWhatRunsNothingIsJudged(t *testing.T) {
 	p := connectedPlugin(t, n)
 	p.daemon.lives.change(p.kept(t, "a", factsBind("/data", t.TempDir(), "rshared"), nil), running)
 	synced := p.life.synced.Swap(nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); p.judgeByEach(ctx) }()
+	end := p.watching(t)
 	p.load(n, refusing)
 	for len(p.reloaded) > 0 {
 		time.Sleep(time.Millisecond)
@@ -244,8 +253,7 @@ func TestBeforeTheRuntimeHasToldWhatRunsNothingIsJudged(t *testing.T) {
 	if got := p.refusals(); len(got) != 0 {
 		t.Errorf("judged: %v", got)
 	}
-	cancel()
-	<-ended
+	end()
 	p.life.synced.Store(synced)
 	p.judgeRunning(t.Context(), p.daemon.force.Load())
 	if got := p.refusals(); len(got) != 1 {
