@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/mountward/mountward/pkg/facts"
@@ -65,17 +67,31 @@ func (p *plugin) judgeAsAsked(ctx context.Context, id string, force *inForce) {
 		return
 	}
 	entry, known, err := p.daemon.ledger().Get(id)
-	if err != nil || !known {
+	if err != nil {
+		p.notJudged(id, err)
 		return
+	}
+	if !known {
+		return // it was removed meanwhile
 	}
 	ctx, cancel := context.WithTimeout(ctx, syncTime)
 	defer cancel()
 	c := asAsked(entry)
 	c.Pod.Annotations = now.container.Pod.Annotations // which no entry keeps
 	plan := p.daemon.request(ctx, p.host, &c, force, c.Pod.Static().Truth == facts.Yes, false)
-	if ctx.Err() == nil {
-		p.daemon.countRunning(judged{container: c, outcomes: plan.Outcomes, known: true}, force)
+	if ctx.Err() != nil {
+		if p.ctx.Err() == nil { // else the next connection goes through all
+			p.notJudged(id, fmt.Errorf("where its mounts lead was not known within %s", syncTime))
+		}
+		return
 	}
+	p.daemon.countRunning(judged{container: c, outcomes: plan.Outcomes, known: true}, force)
+}
+
+// notJudged says that a container is not in the count: that nothing would be
+// refused is not known of it.
+func (p *plugin) notJudged(id string, err error) {
+	p.daemon.log().WithError(err).Warnf("cannot tell what the policy would do to container %s, which runs; status --ready-to-enforce does not count it", id)
 }
 
 func asAsked(e ledger.Entry) facts.Container {
@@ -95,6 +111,6 @@ func (p *plugin) judgeStarted(e ledger.Entry, force *inForce) {
 		return
 	}
 	if !p.chores.add(func(ctx context.Context) { p.judgeAsAsked(ctx, e.Container.ID, force) }) {
-		p.daemon.log().Warnf("too much to do: status --ready-to-enforce does not count container %s", e.Container.ID)
+		p.notJudged(e.Container.ID, errors.New("too much to do"))
 	}
 }

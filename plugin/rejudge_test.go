@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func (p *plugin) kept(t *testing.T, name string, m facts.Mount, annotations map[
 	c := facts.Container{ID: name, Name: name, Pod: facts.Pod{UID: name, Annotations: annotations}}
 	// Enforced before, it was lowered: what it asked for counts.
 	o := facts.Outcome{Mount: m, Decided: facts.Slave, Result: facts.Applied}
-	if err := p.daemon.ledger().Put(ledger.Entry{Container: c, Outcomes: []facts.Outcome{o}, PolicySHA256: "another"}); err != nil {
+	if err := p.daemon.ledger().Put(ledger.Entry{Container: c, Outcomes: []facts.Outcome{o}, Created: p.daemon.now(), PolicySHA256: "another"}); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -279,6 +280,36 @@ func TestWhatTheRuntimeDoesNotListAsRunningIsNotJudged(t *testing.T) {
 		p.judgeRunning(t.Context(), p.daemon.force.Load())
 		if got := p.refusals(); len(got) != 0 {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestWhatCannotBeJudgedIsSaid: that nothing would be refused is not known of it.
+func TestWhatCannotBeJudgedIsSaid(t *testing.T) {
+	n := newNode(t, auditing, "")
+	p := connectedPlugin(t, n)
+	for _, name := range []string{"late", "damaged"} {
+		p.daemon.lives.change(p.kept(t, name, factsBind("/data", t.TempDir(), "rshared"), nil), running)
+	}
+	p.load(n, refusing)
+	force := p.daemon.force.Load()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.judgeAsAsked(over, "late", force)
+	// Another process finds what is on the disk.
+	n.write(filepath.Join(p.daemon.settings.RuntimeDir, "containers", "damaged.json"), "{")
+	var err error
+	if p.daemon.entries, err = ledger.Open(filepath.Join(p.daemon.settings.RuntimeDir, "containers")); err != nil {
+		t.Fatal(err)
+	}
+	p.judgeAsAsked(t.Context(), "damaged", force)
+	if got := p.refusals(); len(got) != 0 {
+		t.Errorf("counted: %v", got)
+	}
+	text := n.trail(p.daemon)
+	for _, name := range []string{"late", "damaged"} {
+		if !strings.Contains(text, "cannot tell what the policy would do to container "+name) {
+			t.Errorf("nothing is said of %s in\n%s", name, text)
 		}
 	}
 }

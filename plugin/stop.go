@@ -33,7 +33,8 @@ func (p *plugin) RemoveContainer(ctx context.Context, pod *api.PodSandbox, c *ap
 }
 
 // started answers whether a container that is removed had started. A containerd
-// that tells no times, as 1.7 does, tells of one that has ended no more than that.
+// that tells no times, as 1.7.28 and 2.2.0 do not (their nri_api_linux.go), tells of
+// one that has ended no more than that.
 func started(c *api.Container) facts.Truth {
 	switch {
 	case c.GetStartedAt() != 0:
