@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/mountward/mountward/pkg/facts"
 	"github.com/mountward/mountward/pkg/internal/shell"
@@ -20,14 +21,15 @@ func (r *containerd) enforces() (facts.Answer, []Evidence) {
 			return facts.CannotTell("mountward runs in a container, whose policy is not on the host"), nil
 		}
 	}
-	if r.Files == nil {
+	files := r.seen()
+	if files == nil {
 		return facts.CannotTell("the host's files cannot be read"), nil
 	}
 	_, policy, err := r.policyPath()
 	if err != nil {
 		return facts.CannotTell(err.Error()), nil
 	}
-	text, err := r.Files.ReadFile(r.Context, policy, strict.MaxSize)
+	text, err := files.ReadFile(r.Context, policy, strict.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && policy == settings.DefaultPolicyPath:
 		return facts.Is(false, "the built-in policy is in audit mode: there is no "+policy),
@@ -46,6 +48,15 @@ func (r *containerd) enforces() (facts.Answer, []Evidence) {
 	default:
 		return facts.CannotTell(at + ": neither audit nor enforce"), evidence
 	}
+}
+
+// seen are the files that mountward itself sees: those of containerd where that
+// launches it, else those of process 1. It is nil where these cannot be read.
+func (r *containerd) seen() Files {
+	if slices.ContainsFunc(r.dir.launched(), func(p plugin) bool { return p.base == pluginBase }) {
+		return r.files
+	}
+	return r.Files
 }
 
 // policyPath returns where mountward's policy is, and the file that says so or would.
@@ -72,7 +83,7 @@ func (r *containerd) settingsText() (text []byte, name string, err error) {
 			return text, file, err
 		}
 	}
-	text, err = r.Files.ReadFile(r.Context, settings.DefaultPath, strict.MaxSize)
+	text, err = r.seen().ReadFile(r.Context, settings.DefaultPath, strict.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
